@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an entry depends on, as bytes, and the file name made from them. */
+#ifndef PMM_CACHE_KEY_H
+#define PMM_CACHE_KEY_H
+
+#include <portmm/backend.h>
+
+#define PMM_KEY_NAME_SIZE 33 /* 128 bits in hexadecimal, and the NUL */
+
+/* All of a key: the kind, then each field, labelled and length-prefixed, so that no two keys give the same bytes.
+ * From malloc; NULL when memory is out. */
+unsigned char *pmm_key_encode(const pmm_cache_key *key, size_t *size);
+
+void pmm_key_name(const unsigned char *encoded, size_t size, char name[PMM_KEY_NAME_SIZE]);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The on-disk store of one context. No trouble of it reaches the caller: it is counted, logged once, and a miss. */
+#ifndef PMM_CACHE_STORE_H
+#define PMM_CACHE_STORE_H
+
+#include <stdatomic.h>
+
+#include "config.h"
+#include "platform.h"
+
+typedef struct pmm_cache {
+    const pmm_config *config; /* mode, directory, log */
+    char *entries;            /* directory of the entries; NULL: the cache is off */
+    char *locks;
+    pmm_mutex mutex; /* of the reason */
+    char reason[PMM_IO_TEXT];
+    atomic_uint_fast64_t hits, misses, stores, bypassed, healed, faults, bytes, helpers;
+} pmm_cache;
+
+/* `config` outlives the cache. False: no memory. */
+bool pmm_cache_init(pmm_cache *cache, const pmm_config *config);
+void pmm_cache_fini(pmm_cache *cache);
+
+bool pmm_cache_can_write(const pmm_cache *cache);
+
+/* See pmm_host. */
+bool pmm_cache_get(pmm_cache *cache, const pmm_cache_key *key, void **data, size_t *size);
+bool pmm_cache_put(pmm_cache *cache, const pmm_cache_key *key, const void *data, size_t size);
+void pmm_cache_reject(pmm_cache *cache, const pmm_cache_key *key, const char *why);
+
+/* One holder for each key among all processes. Does not wait; false: another has it, or there is no way to lock. The
+ * lock lasts until every process that has *file open has closed it. */
+bool pmm_cache_lock(pmm_cache *cache, const pmm_cache_key *key, int *file);
+
+#endif

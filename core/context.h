@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The public handles, as the core sees them. */
+#ifndef PMM_CONTEXT_H
+#define PMM_CONTEXT_H
+
+#include <stdatomic.h>
+
+#include "host.h"
+#include "warmup.h"
+
+struct portmm_context {
+    pmm_runtime runtime;
+    pmm_opened *opened;
+    const pmm_backend *backend; /* of `opened` */
+    pmm_device *device;
+    portmm_device_info info;
+    char reason[1024];
+
+    const pmm_engine *engine;
+    pmm_mutex engine_mutex; /* held while the engine is opened */
+    _Atomic(pmm_engine_state *) engine_state;
+    atomic_bool first_product_done; /* later ones are `steady` on the timeline */
+
+    pmm_mutex host_mutex; /* held during a host-pointer product */
+    portmm_queue *host_queue;
+
+    pmm_mutex zeros_mutex;
+    pmm_buffer *zeros; /* see gemm.c */
+    size_t zeros_size;
+
+    pmm_warmup warmup;
+};
+
+struct portmm_queue {
+    portmm_context *context;
+    pmm_queue *queue;
+    bool has_products; /* since the last wait */
+};
+
+struct portmm_buffer {
+    portmm_context *context;
+    pmm_buffer *buffer;
+    size_t size;
+};
+
+struct portmm_event {
+    portmm_context *context;
+    pmm_event *event;
+};
+
+/* The engine, ready. Opens it at the first call. */
+portmm_status pmm_context_engine(portmm_context *context, pmm_engine_state **engine);
+
+/* Phase of what a product costs now. */
+portmm_phase pmm_context_product_phase(portmm_context *context);
+
+/* Waits for the products of the queue, on the timeline as such. */
+portmm_status pmm_queue_settle(portmm_queue *queue);
+
+#endif

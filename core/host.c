@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "host.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "log.h"
+#include "status.h"
+
+static const pmm_opened *get_opened(const pmm_host *host) {
+    return (const pmm_opened *)host;
+}
+
+static void host_log(const pmm_host *host, portmm_log_level level, const char *format, ...) {
+    const pmm_config *config = &get_opened(host)->runtime->config;
+    if (config->log == NULL || level > config->log_level)
+        return;
+    char line[2048];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    pmm_log(config, level, "%s: %s", get_opened(host)->backend->name, line);
+}
+
+static void host_span_begin(const pmm_host *host, portmm_phase phase, const char *detail) {
+    pmm_span_begin(&get_opened(host)->runtime->timeline, phase, detail);
+}
+
+static void host_span_end(const pmm_host *host) {
+    (void)host;
+    pmm_span_end();
+}
+
+static bool host_cache_get(const pmm_host *host, const pmm_cache_key *key, void **data, size_t *size) {
+    return pmm_cache_get(&get_opened(host)->runtime->cache, key, data, size);
+}
+
+static bool host_cache_put(const pmm_host *host, const pmm_cache_key *key, const void *data, size_t size) {
+    return pmm_cache_put(&get_opened(host)->runtime->cache, key, data, size);
+}
+
+static void host_cache_reject(const pmm_host *host, const pmm_cache_key *key, const char *why) {
+    pmm_cache_reject(&get_opened(host)->runtime->cache, key, why);
+}
+
+static void host_cache_bypass(const pmm_host *host) {
+    atomic_fetch_add(&get_opened(host)->runtime->cache.bypassed, 1);
+}
+
+static void *host_library_open(const pmm_host *host, const char *name, bool beside_module, const char **reason) {
+    if (!beside_module)
+        return pmm_library_open(name, false, reason);
+    char path[4096];
+    if (snprintf(path, sizeof path, "%s/%s", get_opened(host)->module->directory, name) >= (int)sizeof path) {
+        *reason = "the path is too long";
+        return NULL;
+    }
+    return pmm_library_open(path, true, reason);
+}
+
+static void host_lock(const pmm_host *host) {
+    pmm_mutex_lock(&get_opened(host)->module->vendor_lock);
+}
+
+static void host_unlock(const pmm_host *host) {
+    pmm_mutex_unlock(&get_opened(host)->module->vendor_lock);
+}
+
+static void host_machine(const pmm_host *host, pmm_machine *machine) {
+    *machine = get_opened(host)->runtime->machine;
+}
+
+static const pmm_host host_table = {
+    .struct_size = sizeof(pmm_host),
+    .log = host_log,
+    .fail = pmm_fail,
+    .span_begin = host_span_begin,
+    .span_end = host_span_end,
+    .cache_get = host_cache_get,
+    .cache_put = host_cache_put,
+    .cache_reject = host_cache_reject,
+    .cache_bypass = host_cache_bypass,
+    .environment = pmm_config_environment,
+    .library_open = host_library_open,
+    .library_symbol = pmm_library_symbol,
+    .lock = host_lock,
+    .unlock = host_unlock,
+    .machine = host_machine,
+};
+
+portmm_status pmm_runtime_init(pmm_runtime *runtime, const portmm_context_options *options) {
+    portmm_status status = pmm_config_init(&runtime->config, options);
+    if (status != PORTMM_STATUS_SUCCESS)
+        return status;
+    if (!pmm_timeline_init(&runtime->timeline) || !pmm_cache_init(&runtime->cache, &runtime->config))
+        return pmm_fail(PORTMM_STATUS_OUT_OF_MEMORY, "no memory for a context");
+    pmm_span_begin(&runtime->timeline, PORTMM_PHASE_ENUMERATE, "this machine");
+    pmm_machine_read(&runtime->machine, runtime->cpu_name, sizeof runtime->cpu_name);
+    pmm_span_end();
+    return PORTMM_STATUS_SUCCESS;
+}
+
+void pmm_runtime_fini(pmm_runtime *runtime) {
+    pmm_cache_fini(&runtime->cache);
+    pmm_timeline_fini(&runtime->timeline);
+    pmm_config_fini(&runtime->config);
+}
+
+portmm_status pmm_backend_open(pmm_runtime *runtime, const char *name, pmm_opened **opened) {
+    pmm_opened *made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return pmm_fail(PORTMM_STATUS_OUT_OF_MEMORY, "no memory to open backend %s", name);
+    made->host = host_table;
+    made->runtime = runtime;
+    pmm_span_begin(&runtime->timeline, PORTMM_PHASE_LOAD, "backend module");
+    portmm_status status = pmm_module_load(name, runtime->config.module_path, &made->module);
+    pmm_span_end();
+    if (status == PORTMM_STATUS_SUCCESS) {
+        made->backend = made->module->backend;
+        status = made->backend->open(&made->host, &made->state);
+    }
+    if (status != PORTMM_STATUS_SUCCESS) {
+        free(made);
+        return status;
+    }
+    *opened = made;
+    return PORTMM_STATUS_SUCCESS;
+}
+
+void pmm_backend_close(pmm_opened *opened) {
+    if (opened == NULL)
+        return;
+    opened->backend->close(opened->state);
+    free(opened);
+}

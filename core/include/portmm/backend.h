@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * For authors of backends: what a module gives the core, and what the core gives a module.
+ *
+ * A backend is a shared object `portmm-<name>.so` that exports one function, pmm_backend_entry. It is loaded at run
+ * time and never unloaded. It reaches the core only through the pmm_host table, so it links to nothing of ours.
+ *
+ * A module defines the structures declared here (struct pmm_device and the others) as it likes; the core only carries
+ * pointers to them. All slots are filled; one that makes no sense for a backend reports UNSUPPORTED.
+ *
+ * Rules for every slot that returns a portmm_status, unless its line says otherwise: it writes its output on success
+ * only; it reports the error text itself through host->fail (the first to see an error words it, others pass it on);
+ * it may be called from any thread; and calls on the same queue, buffer or event never overlap.
+ */
+#ifndef PORTMM_BACKEND_H
+#define PORTMM_BACKEND_H
+
+#include <stdbool.h>
+
+#include <portmm/portmm.h>
+
+/* Counts up when a structure here changes in any way but by growing at its end. */
+#define PMM_BACKEND_ABI 1u
+#define PMM_BACKEND_ENTRY_NAME "pmm_backend_entry"
+
+#if defined(__GNUC__)
+#define PMM_EXPORT __attribute__((visibility("default")))
+#define PMM_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#else
+#define PMM_EXPORT
+#define PMM_PRINTF(text, first)
+#endif
+
+typedef struct pmm_backend_state pmm_backend_state; /* a driver, loaded, its devices listed */
+typedef struct pmm_device pmm_device;               /* a device, opened */
+typedef struct pmm_queue pmm_queue;
+typedef struct pmm_buffer pmm_buffer;
+typedef struct pmm_event pmm_event;
+typedef struct pmm_engine_state pmm_engine_state; /* an engine, ready on a device */
+
+/* ---- what the core gives ----------------------------------------------------------------------------------------- */
+
+/* One labelled part of a cache key. All parts together say everything that the cached bytes depend on. */
+typedef struct pmm_key_field {
+    const char *label;
+    const void *data;
+    size_t size;
+} pmm_key_field;
+
+typedef struct pmm_cache_key {
+    const char *kind; /* "program" */
+    const pmm_key_field *fields;
+    size_t count;
+} pmm_cache_key;
+
+typedef struct pmm_machine {
+    const char *cpu_name; /* "" if unknown */
+    int32_t cores;        /* this process may use */
+    uint64_t memory_size; /* bytes, 0 if unknown */
+} pmm_machine;
+
+typedef struct pmm_host pmm_host;
+struct pmm_host {
+    size_t struct_size;
+
+    /* Formats one line for the caller's log callback; cheap if the level is not wanted. */
+    void (*log)(const pmm_host *host, portmm_log_level level, const char *format, ...) PMM_PRINTF(3, 4);
+    /* Records this thread's last error and returns `status`. */
+    portmm_status (*fail)(portmm_status status, const char *format, ...) PMM_PRINTF(2, 3);
+
+    /* Spans of the timeline nest and must be ended by the thread that began them, innermost first. `detail` is static
+     * text. */
+    void (*span_begin)(const pmm_host *host, portmm_phase phase, const char *detail);
+    void (*span_end)(const pmm_host *host);
+
+    /* The on-disk cache. Never fails loudly: a trouble is a miss, counted and logged. get: *data is from malloc and the
+     * caller's. reject: the driver refused these bytes; the entry is removed. bypass: a program was compiled where the
+     * cache could not see it. */
+    bool (*cache_get)(const pmm_host *host, const pmm_cache_key *key, void **data, size_t *size);
+    bool (*cache_put)(const pmm_host *host, const pmm_cache_key *key, const void *data, size_t size);
+    void (*cache_reject)(const pmm_host *host, const pmm_cache_key *key, const char *why);
+    void (*cache_bypass)(const pmm_host *host);
+
+    /* Environment variables whose name begins with `prefix`, sorted, as "NAME=value\n"..., without those named in the
+     * NULL-terminated list `except`. From malloc; NULL when memory is out. */
+    char *(*environment)(const char *prefix, const char *const *except);
+
+    /* Shared libraries: `name` is searched by the system, or, when `beside_module`, a file in the module's directory,
+     * whose symbols then go before the application's for itself and what it links. NULL on failure: the reason is in
+     * *reason, which is valid until the next call on this thread. */
+    void *(*library_open)(const pmm_host *host, const char *name, bool beside_module, const char **reason);
+    void *(*library_symbol)(void *library, const char *name);
+
+    /* One lock for the whole process and each module, for vendor libraries that are not safe at their first use. Not
+     * recursive. */
+    void (*lock)(const pmm_host *host);
+    void (*unlock)(const pmm_host *host);
+
+    void (*machine)(const pmm_host *host, pmm_machine *machine);
+};
+
+/* ---- what a module gives ----------------------------------------------------------------------------------------- */
+
+/* C := alpha * op(A) * op(B) + beta * C on buffers. The core has checked every argument; m, n and k are at least 1 and
+ * alpha is not zero. */
+typedef struct pmm_gemm {
+    portmm_dtype dtype;
+    portmm_layout layout;
+    portmm_transpose transa, transb;
+    int64_t m, n, k;
+    double alpha, beta; /* exact also for f32 */
+    pmm_buffer *a, *b, *c;
+    int64_t a_offset, b_offset, c_offset; /* elements */
+    int64_t lda, ldb, ldc;
+} pmm_gemm;
+
+/* `height` rows of `width` bytes: at `offset` in the buffer with `pitch` bytes from row to row, and at a host pointer
+ * with `host_pitch`. */
+typedef struct pmm_copy {
+    size_t offset, pitch;
+    size_t host_pitch;
+    size_t width, height;
+} pmm_copy;
+
+typedef struct pmm_engine {
+    const char *name;
+    int64_t max_size;  /* largest m, n, k and leading dimension */
+    int64_t max_index; /* largest element index reached in any matrix, offset included */
+
+    /* Loads the vendor's library and whatever it needs before its first product. Blocks. */
+    portmm_status (*open)(pmm_device *device, pmm_engine_state **engine);
+    void (*close)(pmm_engine_state *engine);
+
+    /* Enqueues a product after the queue's earlier commands and the events. The first one of a kind may block to
+     * compile. *event is made if `event` is not NULL. */
+    portmm_status (*gemm)(pmm_engine_state *engine, pmm_queue *queue, const pmm_gemm *gemm, size_t wait_count,
+                          pmm_event *const *wait_list, pmm_event **event);
+
+    /* Whether, since the last such question, a program has run in a form that is not in the cache. Cheap. */
+    bool (*capture_wanted)(pmm_engine_state *engine);
+    /* Waits for those programs, takes their binaries from the driver and stores them. Blocks, maybe for seconds. */
+    void (*capture)(pmm_engine_state *engine);
+} pmm_engine;
+
+typedef struct pmm_backend {
+    uint32_t abi; /* PMM_BACKEND_ABI */
+    size_t struct_size;
+    const char *name; /* as in portmm-<name>.so */
+
+    /* Loads the driver and lists its devices. `host` outlives the state. UNAVAILABLE: the text says what is missing. */
+    portmm_status (*open)(const pmm_host *host, pmm_backend_state **state);
+    void (*close)(pmm_backend_state *state);
+    size_t (*device_count)(const pmm_backend_state *state);
+    /* Fills all of *info; strings live as long as the state. */
+    void (*device_info)(const pmm_backend_state *state, size_t index, portmm_device_info *info);
+
+    portmm_status (*device_open)(pmm_backend_state *state, size_t index, pmm_device **device);
+    void (*device_close)(pmm_device *device);
+
+    portmm_status (*queue_create)(pmm_device *device, pmm_queue **queue);
+    portmm_status (*queue_finish)(pmm_queue *queue);
+    /* Later commands of the queue start after these events. *event is complete when all earlier ones are. */
+    portmm_status (*queue_barrier)(pmm_queue *queue, size_t wait_count, pmm_event *const *wait_list, pmm_event **event);
+    void (*queue_destroy)(pmm_queue *queue);
+
+    portmm_status (*buffer_create)(pmm_device *device, size_t size, pmm_buffer **buffer);
+    /* A buffer that is host memory of the caller, without a copy; UNSUPPORTED where the device cannot, without text. */
+    portmm_status (*buffer_wrap)(pmm_device *device, void *memory, size_t size, pmm_buffer **buffer);
+    void (*buffer_destroy)(pmm_buffer *buffer);
+    /* Both block until the copy is complete. */
+    portmm_status (*buffer_write)(pmm_queue *queue, pmm_buffer *buffer, const pmm_copy *copy, const void *source);
+    portmm_status (*buffer_read)(pmm_queue *queue, const pmm_buffer *buffer, const pmm_copy *copy, void *destination);
+
+    portmm_status (*event_wait)(pmm_event *event);
+    void (*event_destroy)(pmm_event *event);
+
+    const pmm_engine *const *engines; /* best first, ended by NULL */
+} pmm_backend;
+
+/* Never NULL. Calls nothing that can fail or take time. */
+typedef const pmm_backend *(*pmm_backend_entry_fn)(void);
+PMM_EXPORT const pmm_backend *pmm_backend_entry(void);
+
+#endif

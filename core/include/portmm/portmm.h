@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * libportmm: matrix products that are fast from the first call, on any device.
+ *
+ * This header is the manual. From simple to expert:
+ *
+ *     1  status and errors       every call returns a portmm_status
+ *     2  types                   layout, transpose, element type
+ *     3  context                 a device, opened; its backend is chosen at run time
+ *     4  host-pointer products   portmm_sgemm_host: the library moves the data
+ *     5  queues, buffers, events keep data on the device, overlap work
+ *     6  products on buffers     portmm_sgemm, portmm_dgemm
+ *     7  prewarm                 pay the preparation ahead of time
+ *     8  inventory               what this machine has, and why something is missing
+ *     9  timeline                where the time of the first call went
+ *    10  cache                   the on-disk store of compiled programs
+ *
+ * Threads: every function may be called from any thread. A context may be used by several threads at once. A queue, a
+ * buffer and an event are used by one thread at a time; two queues of one context may be used by two threads.
+ *
+ * Ownership: what a `..._create` or an output argument returns is the caller's, and is given back with the matching
+ * `..._destroy`. Destroy functions accept NULL. A context outlives everything made from it: destroy queues, buffers and
+ * events first.
+ *
+ * Outputs come last, are written on success only; handle outputs are set to NULL on failure.
+ *
+ * Structures whose first member is `struct_size` may grow: set it to sizeof the structure (PORTMM_..._INIT does), and
+ * zero the rest. A later library understands an earlier, shorter structure.
+ */
+#ifndef PORTMM_PORTMM_H
+#define PORTMM_PORTMM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(PORTMM_BUILDING_LIBRARY) && defined(__GNUC__)
+#define PORTMM_API __attribute__((visibility("default")))
+#else
+#define PORTMM_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- 1  status and errors ---------------------------------------------------------------------------------------- */
+
+/* One list gives names, numbers and texts. Numbers are never reused. */
+#define PORTMM_STATUS_LIST(X)                                                                                          \
+    X(SUCCESS, 0, "success")                                                                                           \
+    X(INVALID_ARGUMENT, 1, "invalid argument")                                                                         \
+    X(OUT_OF_MEMORY, 2, "out of memory")                                                                               \
+    X(UNAVAILABLE, 3, "backend or device unavailable")                                                                 \
+    X(UNSUPPORTED, 4, "not supported by this backend or device")                                                       \
+    X(DEVICE_ERROR, 5, "the device or its driver reported an error")                                                   \
+    X(DEVICE_LOST, 6, "the device was lost; the context cannot be used any more")                                      \
+    X(INTERNAL, 7, "internal error")
+
+typedef enum portmm_status {
+#define PORTMM_STATUS_ENUM(name, number, text) PORTMM_STATUS_##name = (number),
+    PORTMM_STATUS_LIST(PORTMM_STATUS_ENUM)
+#undef PORTMM_STATUS_ENUM
+} portmm_status;
+
+/* The status as a word such as "INVALID_ARGUMENT", and as a short English text. Never NULL. */
+PORTMM_API const char *portmm_status_name(portmm_status status);
+PORTMM_API const char *portmm_status_text(portmm_status status);
+
+/*
+ * What went wrong in the latest libportmm call of this thread: one line that names the argument and its value, or the
+ * driver's error, and what to do. The empty string after a call that succeeded. The text is valid until the next
+ * libportmm call of the same thread.
+ */
+PORTMM_API const char *portmm_last_error(void);
+
+typedef enum portmm_log_level {
+    PORTMM_LOG_ERROR = 0,
+    PORTMM_LOG_WARNING = 1,
+    PORTMM_LOG_INFO = 2,
+    PORTMM_LOG_DEBUG = 3
+} portmm_log_level;
+
+/*
+ * Receives the library's log lines (without a newline). The library itself never prints. It may be called from any
+ * thread, also from a background thread of a context, and must not call back into libportmm.
+ */
+typedef void (*portmm_log_callback)(portmm_log_level level, const char *message, void *user_data);
+
+/* "0.1.0": the version of the library that is loaded, and of this header. */
+PORTMM_API const char *portmm_version(void);
+#define PORTMM_VERSION_STRING "0.1.0"
+
+/* ---- 2  types ---------------------------------------------------------------------------------------------------- */
+
+/* Values are those of CBLAS, so that an enum of cblas.h may be cast. */
+typedef enum portmm_layout { PORTMM_ROW_MAJOR = 101, PORTMM_COL_MAJOR = 102 } portmm_layout;
+typedef enum portmm_transpose { PORTMM_NO_TRANS = 111, PORTMM_TRANS = 112, PORTMM_CONJ_TRANS = 113 } portmm_transpose;
+
+typedef enum portmm_dtype {
+    PORTMM_F32 = 1, /* IEEE binary32, 4 bytes */
+    PORTMM_F64 = 2  /* IEEE binary64, 8 bytes */
+} portmm_dtype;
+
+typedef struct portmm_context portmm_context;
+typedef struct portmm_queue portmm_queue;
+typedef struct portmm_buffer portmm_buffer;
+typedef struct portmm_event portmm_event;
+typedef struct portmm_inventory portmm_inventory;
+
+/* ---- 3  context -------------------------------------------------------------------------------------------------- */
+
+/* How the on-disk cache of compiled programs is used. Default: read and write. */
+typedef enum portmm_cache_mode {
+    PORTMM_CACHE_DEFAULT = 0, /* PORTMM_CACHE=off|ro|rw, else read-write */
+    PORTMM_CACHE_OFF = 1,
+    PORTMM_CACHE_READ_ONLY = 2,
+    PORTMM_CACHE_READ_WRITE = 3
+} portmm_cache_mode;
+
+/*
+ * Who fills the cache after a miss. Some drivers finish a program only when its kernels run, and take seconds under a
+ * lock to hand the binary out; so by default a small helper process, detached and at the lowest priority, does that
+ * work again and stores the result for the next process.
+ */
+typedef enum portmm_warmup {
+    PORTMM_WARMUP_DEFAULT = 0, /* PORTMM_WARMUP=helper|thread|off, else helper */
+    PORTMM_WARMUP_HELPER = 1,  /* a process; where one may not be started, a thread */
+    PORTMM_WARMUP_THREAD = 2,  /* a thread of this process; portmm_context_destroy waits for it */
+    PORTMM_WARMUP_OFF = 3      /* nothing is captured; the cache is only read */
+} portmm_warmup;
+
+/*
+ * Options of a context. A member that is zero or NULL takes its default: the environment variable in brackets if it is
+ * set, else what is stated. Options win over the environment. Strings are copied.
+ */
+typedef struct portmm_context_options {
+    size_t struct_size;
+    /* Which device: "auto", a backend ("cpu", "opencl", "cuda"), or a backend and a device index as listed by the
+     * inventory ("opencl:1"). [PORTMM_BACKEND, else "auto"]. "auto" takes a GPU where there is one, else the CPU
+     * backend, and never fails while the CPU backend works. */
+    const char *backend;
+    /* Name of the engine to use ("openblas", "clblast"); NULL: the backend's best. */
+    const char *engine;
+    /* Directory with backend modules, searched first. [PORTMM_MODULE_PATH, then the directory of libportmm, then the
+     * compiled-in one.] */
+    const char *module_path;
+    portmm_cache_mode cache_mode;
+    /* [PORTMM_CACHE_DIR, else $XDG_CACHE_HOME/portmm, else $HOME/.cache/portmm] */
+    const char *cache_dir;
+    portmm_warmup warmup;
+    portmm_log_callback log; /* NULL: nothing is logged */
+    void *log_user_data;
+    portmm_log_level log_level; /* lines above this level are not built; 0: errors only */
+} portmm_context_options;
+#define PORTMM_CONTEXT_OPTIONS_INIT                                                                                    \
+    { .struct_size = sizeof(portmm_context_options) }
+
+/*
+ * Opens one device. Blocks: loads the backend's module and its driver, and creates the driver's context. It does not
+ * load or compile kernels yet; the first product does, or portmm_prewarm.
+ * options may be NULL: all defaults.
+ * Errors: INVALID_ARGUMENT (malformed spec, unknown engine), UNAVAILABLE (module, driver or device is missing:
+ * portmm_last_error says which and what to do), OUT_OF_MEMORY, DEVICE_ERROR.
+ */
+PORTMM_API portmm_status portmm_context_create(const portmm_context_options *options, portmm_context **context);
+
+/* Waits for work and background threads of the context and frees it. A helper process that was started lives on. */
+PORTMM_API void portmm_context_destroy(portmm_context *context);
+
+typedef struct portmm_context_info {
+    size_t struct_size;
+    /* Strings belong to the context. */
+    const char *backend;       /* "opencl" */
+    int32_t device_index;      /* as in the spec "opencl:1" */
+    const char *device_name;   /* as the driver tells it */
+    const char *platform_name; /* OpenCL platform; "" elsewhere */
+    const char *driver_version;
+    const char *engine; /* the engine that serves, "clblast" */
+    const char *reason; /* why this device was taken, one sentence */
+} portmm_context_info;
+#define PORTMM_CONTEXT_INFO_INIT                                                                                       \
+    { .struct_size = sizeof(portmm_context_info) }
+
+PORTMM_API portmm_status portmm_context_get_info(portmm_context *context, portmm_context_info *info);
+
+/* ---- 4  host-pointer products ------------------------------------------------------------------------------------ */
+
+/*
+ * C := alpha * op(A) * op(B) + beta * C, for matrices in host memory; the library moves the data to the device and
+ * back.
+ *
+ * op(A) is m x k, op(B) is k x n, C is m x n; op(X) = X or X^T by `transa`, `transb` (CONJ_TRANS is TRANS for real
+ * types). Leading dimensions are in elements: of a row-major matrix the distance between rows, at least its number of
+ * columns; of a column-major one the distance between columns, at least its number of rows; and at least 1.
+ * Semantics are those of the reference BLAS: m == 0 or n == 0 does nothing; k == 0 or alpha == 0 gives C := beta * C
+ * without reading A or B; with beta == 0 C is not read, so a NaN in it does not survive. Padding between rows (columns)
+ * is neither read nor written. C must not overlap A or B.
+ *
+ * Blocks until C is complete. Errors: INVALID_ARGUMENT (names the BLAS parameter and its value), UNSUPPORTED (the
+ * device lacks the type, or a size is beyond what the engine can index), OUT_OF_MEMORY, DEVICE_ERROR. After
+ * INVALID_ARGUMENT, UNSUPPORTED or OUT_OF_MEMORY nothing has changed; after DEVICE_ERROR the content of C is undefined.
+ */
+PORTMM_API portmm_status portmm_sgemm_host(portmm_context *context, portmm_layout layout, portmm_transpose transa,
+                                           portmm_transpose transb, int64_t m, int64_t n, int64_t k, float alpha,
+                                           const float *a, int64_t lda, const float *b, int64_t ldb, float beta,
+                                           float *c, int64_t ldc);
+PORTMM_API portmm_status portmm_dgemm_host(portmm_context *context, portmm_layout layout, portmm_transpose transa,
+                                           portmm_transpose transb, int64_t m, int64_t n, int64_t k, double alpha,
+                                           const double *a, int64_t lda, const double *b, int64_t ldb, double beta,
+                                           double *c, int64_t ldc);
+
+/* ---- 5  queues, buffers, events ---------------------------------------------------------------------------------- */
+
+/* An in-order queue of the context's device: commands run one after the other, in the order of the calls. */
+PORTMM_API portmm_status portmm_queue_create(portmm_context *context, portmm_queue **queue);
+/* Blocks until all commands of the queue are complete. Errors: DEVICE_ERROR, DEVICE_LOST. */
+PORTMM_API portmm_status portmm_queue_finish(portmm_queue *queue);
+/* Waits for the queue's commands, then frees it. */
+PORTMM_API void portmm_queue_destroy(portmm_queue *queue);
+
+/* Device memory of `size` bytes (at least 1), uninitialised. Errors: OUT_OF_MEMORY, INVALID_ARGUMENT. */
+PORTMM_API portmm_status portmm_buffer_create(portmm_context *context, size_t size, portmm_buffer **buffer);
+/* Commands already enqueued that use the buffer still complete. */
+PORTMM_API void portmm_buffer_destroy(portmm_buffer *buffer);
+
+/*
+ * Copies `size` bytes between host memory and a buffer, `offset` bytes into it, in order with the queue's other
+ * commands. Both block until the copy is complete. Errors: INVALID_ARGUMENT (range outside the buffer), DEVICE_ERROR.
+ */
+PORTMM_API portmm_status portmm_buffer_write(portmm_queue *queue, portmm_buffer *buffer, size_t offset, size_t size,
+                                             const void *source);
+PORTMM_API portmm_status portmm_buffer_read(portmm_queue *queue, const portmm_buffer *buffer, size_t offset,
+                                            size_t size, void *destination);
+
+/* Blocks until the command behind the event is complete. Errors: DEVICE_ERROR if the command failed. */
+PORTMM_API portmm_status portmm_event_wait(portmm_event *event);
+/* Does not wait for the command. */
+PORTMM_API void portmm_event_destroy(portmm_event *event);
+
+/* ---- 6  products on buffers -------------------------------------------------------------------------------------- */
+
+/*
+ * As portmm_sgemm_host, for matrices in buffers of the queue's context; offsets are in elements from the start of the
+ * buffer. Enqueues and returns: the product starts after the queue's earlier commands and after all `wait_count` events
+ * of `wait_list` (events of other queues of the same context; may be NULL when the count is 0). *event, if `event` is
+ * not NULL, is an event of the product, which the caller destroys.
+ * The first product of a context prepares its engine (load or compile kernels) and blocks for that.
+ * Errors as above; also INVALID_ARGUMENT where a matrix reaches outside its buffer. On an error nothing was enqueued.
+ */
+PORTMM_API portmm_status portmm_sgemm(portmm_queue *queue, portmm_layout layout, portmm_transpose transa,
+                                      portmm_transpose transb, int64_t m, int64_t n, int64_t k, float alpha,
+                                      const portmm_buffer *a, int64_t a_offset, int64_t lda, const portmm_buffer *b,
+                                      int64_t b_offset, int64_t ldb, float beta, portmm_buffer *c, int64_t c_offset,
+                                      int64_t ldc, size_t wait_count, portmm_event *const *wait_list,
+                                      portmm_event **event);
+PORTMM_API portmm_status portmm_dgemm(portmm_queue *queue, portmm_layout layout, portmm_transpose transa,
+                                      portmm_transpose transb, int64_t m, int64_t n, int64_t k, double alpha,
+                                      const portmm_buffer *a, int64_t a_offset, int64_t lda, const portmm_buffer *b,
+                                      int64_t b_offset, int64_t ldb, double beta, portmm_buffer *c, int64_t c_offset,
+                                      int64_t ldc, size_t wait_count, portmm_event *const *wait_list,
+                                      portmm_event **event);
+
+/* ---- 7  prewarm -------------------------------------------------------------------------------------------------- */
+
+/* A product by its form: enough to know which kernels it needs. Zero leading dimensions mean "no padding". */
+typedef struct portmm_problem {
+    size_t struct_size;
+    portmm_dtype dtype;
+    portmm_layout layout;
+    portmm_transpose transa, transb;
+    int64_t m, n, k;
+    int64_t lda, ldb, ldc;
+} portmm_problem;
+#define PORTMM_PROBLEM_INIT                                                                                            \
+    {                                                                                                                  \
+        .struct_size = sizeof(portmm_problem), .dtype = PORTMM_F32, .layout = PORTMM_ROW_MAJOR,                        \
+        .transa = PORTMM_NO_TRANS, .transb = PORTMM_NO_TRANS                                                           \
+    }
+
+/*
+ * Prepares the engine for the problem: loads or compiles its kernels, runs them once on scratch data of the problem's
+ * size, and stores in the on-disk cache what is not there yet. Blocks, on some drivers for many seconds when nothing is
+ * cached. Errors as for a product.
+ */
+PORTMM_API portmm_status portmm_prewarm(portmm_context *context, const portmm_problem *problem);
+
+/* ---- 8  inventory ------------------------------------------------------------------------------------------------ */
+
+/*
+ * What this machine has: every backend the library knows, with its devices or the reason why it is unavailable.
+ * Uses the members backend (NULL or "auto": all; "opencl": only that one), module_path and log of the options, which
+ * may be NULL. Blocks: loads modules and drivers, opens no device. Fails only for bad options or lack of memory.
+ */
+PORTMM_API portmm_status portmm_inventory_create(const portmm_context_options *options, portmm_inventory **inventory);
+PORTMM_API void portmm_inventory_destroy(portmm_inventory *inventory);
+
+typedef struct portmm_backend_info {
+    size_t struct_size;
+    /* Strings belong to the inventory. */
+    const char *name;
+    const char *module_file;        /* path of the module; "" if none was found */
+    int32_t available;              /* 1: it has at least one device that works */
+    const char *unavailable_reason; /* "" if available; else one line that says what to do */
+} portmm_backend_info;
+#define PORTMM_BACKEND_INFO_INIT                                                                                       \
+    { .struct_size = sizeof(portmm_backend_info) }
+
+typedef enum portmm_device_type {
+    PORTMM_DEVICE_CPU = 1,
+    PORTMM_DEVICE_GPU = 2,
+    PORTMM_DEVICE_ACCELERATOR = 3,
+    PORTMM_DEVICE_OTHER = 4
+} portmm_device_type;
+
+typedef struct portmm_device_info {
+    size_t struct_size;
+    /* Strings belong to the inventory. */
+    const char *backend;
+    int32_t index; /* "opencl:1" has index 1 */
+    const char *name;
+    const char *vendor;
+    const char *platform_name;
+    const char *platform_version;
+    const char *driver_version;
+    portmm_device_type type;
+    int32_t compute_units;
+    uint64_t memory_size;    /* bytes; 0: unknown */
+    uint64_t max_allocation; /* bytes, the largest single buffer; 0: unknown */
+    int32_t has_f64;
+    int32_t has_f16;
+    const char *engines;            /* comma-separated, best first: "clblast"; "" if none */
+    const char *unavailable_reason; /* "" if the device can be used */
+} portmm_device_info;
+#define PORTMM_DEVICE_INFO_INIT                                                                                        \
+    { .struct_size = sizeof(portmm_device_info) }
+
+PORTMM_API size_t portmm_inventory_backend_count(const portmm_inventory *inventory);
+PORTMM_API portmm_status portmm_inventory_get_backend(const portmm_inventory *inventory, size_t position,
+                                                      portmm_backend_info *info);
+PORTMM_API size_t portmm_inventory_device_count(const portmm_inventory *inventory);
+PORTMM_API portmm_status portmm_inventory_get_device(const portmm_inventory *inventory, size_t position,
+                                                     portmm_device_info *info);
+
+/* ---- 9  timeline ------------------------------------------------------------------------------------------------- */
+
+/*
+ * Every call that can take time is a span of one phase. A span inside another interrupts it, so that the phases of one
+ * thread never overlap and their times may be added.
+ */
+#define PORTMM_PHASE_LIST(X)                                                                                           \
+    X(LOAD, 0, "load")                   /* shared libraries: modules, drivers, vendor libraries */                    \
+    X(ENUMERATE, 1, "enumerate")         /* platforms and devices */                                                   \
+    X(CONTEXT, 2, "context")             /* driver context and queues */                                               \
+    X(CACHE_LOOKUP, 3, "cache_lookup")   /* search, read, check and unpack a cache entry; start of the helper */       \
+    X(BUILD, 4, "build")                 /* compile a program from source */                                           \
+    X(BINARY_LOAD, 5, "binary_load")     /* hand a cached binary to the driver */                                      \
+    X(KERNEL_CREATE, 6, "kernel_create") /* kernel objects */                                                          \
+    X(ENGINE_INIT, 7, "engine_init")     /* vendor library's own start */                                              \
+    X(ALLOCATE, 8, "allocate")           /* device memory */                                                           \
+    X(UPLOAD, 9, "upload")               /* host to device */                                                          \
+    X(FIRST_LAUNCH, 10, "first_launch")  /* first product: launch until complete, less the phases inside it */         \
+    X(STEADY, 11, "steady")              /* later products */                                                          \
+    X(DOWNLOAD, 12, "download")          /* device to host */
+
+typedef enum portmm_phase {
+#define PORTMM_PHASE_ENUM(name, number, text) PORTMM_PHASE_##name = (number),
+    PORTMM_PHASE_LIST(PORTMM_PHASE_ENUM)
+#undef PORTMM_PHASE_ENUM
+} portmm_phase;
+#define PORTMM_PHASE_COUNT 13
+
+/* "first_launch". Never NULL. */
+PORTMM_API const char *portmm_phase_name(portmm_phase phase);
+
+/* Nanoseconds of a monotonic clock (CLOCK_MONOTONIC on POSIX systems): the clock of all stamps here. */
+PORTMM_API uint64_t portmm_clock_ns(void);
+
+typedef struct portmm_span {
+    portmm_phase phase;
+    uint32_t depth;    /* 0: outermost */
+    uint64_t thread;   /* small number, 0 is the first thread seen */
+    uint64_t begin_ns; /* portmm_clock_ns */
+    uint64_t end_ns;
+    const char *detail; /* static text: what it was, "clBuildProgram"; never NULL */
+} portmm_span;
+
+/*
+ * Copies the first `capacity` spans of the context, in order of their end, to `spans`, and their number to *count (may
+ * be more than `capacity`; call with capacity 0 to learn it). A context keeps its first 1024 spans.
+ */
+PORTMM_API portmm_status portmm_timeline_read(portmm_context *context, size_t capacity, portmm_span *spans,
+                                              size_t *count);
+
+/* Nanoseconds spent in each phase since the context was created, without the spans inside (exclusive times). All spans
+ * count, also those that were not kept. */
+PORTMM_API portmm_status portmm_timeline_totals(portmm_context *context, uint64_t totals[PORTMM_PHASE_COUNT]);
+
+/* ---- 10  cache --------------------------------------------------------------------------------------------------- */
+
+typedef struct portmm_cache_stats {
+    size_t struct_size;
+    /* Counted for this context since it was created. */
+    uint64_t hits;     /* entries found and used */
+    uint64_t misses;   /* entries looked for and not found, or unusable */
+    uint64_t stores;   /* entries written */
+    uint64_t bypassed; /* products whose program was compiled where the cache cannot see it */
+    uint64_t healed;   /* damaged or refused entries removed */
+    uint64_t faults;   /* file-system trouble, each logged once as a warning */
+    uint64_t bytes;    /* unpacked bytes of all hits and stores */
+    uint64_t helpers;  /* helper processes started */
+} portmm_cache_stats;
+#define PORTMM_CACHE_STATS_INIT                                                                                        \
+    { .struct_size = sizeof(portmm_cache_stats) }
+
+PORTMM_API portmm_status portmm_cache_get_stats(portmm_context *context, portmm_cache_stats *stats);
+
+/* The directory in use; "" if the cache is off or in memory only. The text belongs to the context. */
+PORTMM_API const char *portmm_cache_get_path(portmm_context *context);
+
+/* Why the cache is off or cannot be written, one line with advice; "" if all is well. Belongs to the context. */
+PORTMM_API const char *portmm_cache_get_reason(portmm_context *context);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host.h"
+#include "select.h"
+#include "status.h"
+#include "structs.h"
+
+#define BACKENDS 3
+
+struct portmm_inventory {
+    pmm_runtime runtime;
+    size_t backend_count;
+    struct backend {
+        pmm_opened *opened; /* NULL: unavailable */
+        portmm_backend_info info;
+        char module_file[4096];
+        char reason[1024];
+    } backends[BACKENDS];
+};
+
+static size_t count_devices(const struct backend *backend) {
+    return backend->opened != NULL ? backend->opened->backend->device_count(backend->opened->state) : 0;
+}
+
+static void look_at_backend(portmm_inventory *inventory, const char *name) {
+    struct backend *this = &inventory->backends[inventory->backend_count++];
+    if (pmm_backend_open(&inventory->runtime, name, &this->opened) != PORTMM_STATUS_SUCCESS)
+        snprintf(this->reason, sizeof this->reason, "%s", portmm_last_error());
+    else
+        snprintf(this->module_file, sizeof this->module_file, "%s", this->opened->module->path);
+    int32_t usable = 0;
+    for (size_t i = 0; i < count_devices(this); i++) {
+        portmm_device_info info;
+        this->opened->backend->device_info(this->opened->state, i, &info);
+        usable += info.unavailable_reason[0] == '\0';
+        if (info.unavailable_reason[0] != '\0' && this->reason[0] == '\0')
+            snprintf(this->reason, sizeof this->reason, "%s: %s", info.name, info.unavailable_reason);
+    }
+    if (usable == 0 && this->reason[0] == '\0')
+        snprintf(this->reason, sizeof this->reason, "backend %s has no device", name);
+    if (usable > 0)
+        this->reason[0] = '\0';
+    this->info = (portmm_backend_info){.struct_size = sizeof this->info,
+                                       .name = name,
+                                       .module_file = this->module_file,
+                                       .available = usable > 0,
+                                       .unavailable_reason = this->reason};
+}
+
+portmm_status portmm_inventory_create(const portmm_context_options *options, portmm_inventory **inventory) {
+    pmm_clear_error();
+    if (inventory == NULL)
+        return pmm_fail(PORTMM_STATUS_INVALID_ARGUMENT, "portmm_inventory_create: inventory is NULL");
+    *inventory = NULL;
+    portmm_inventory *made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return pmm_fail(PORTMM_STATUS_OUT_OF_MEMORY, "no memory for an inventory");
+    pmm_spec spec;
+    portmm_status status = pmm_runtime_init(&made->runtime, options);
+    if (status == PORTMM_STATUS_SUCCESS)
+        status = pmm_spec_parse(made->runtime.config.backend, &spec);
+    if (status != PORTMM_STATUS_SUCCESS) {
+        portmm_inventory_destroy(made);
+        return status;
+    }
+    for (const char *const *name = pmm_backend_names; *name != NULL; name++)
+        if (spec.backend == NULL || strcmp(spec.backend, *name) == 0)
+            look_at_backend(made, *name);
+    pmm_clear_error();
+    *inventory = made;
+    return PORTMM_STATUS_SUCCESS;
+}
+
+void portmm_inventory_destroy(portmm_inventory *inventory) {
+    if (inventory == NULL)
+        return;
+    for (size_t i = 0; i < inventory->backend_count; i++)
+        pmm_backend_close(inventory->backends[i].opened);
+    pmm_runtime_fini(&inventory->runtime);
+    free(inventory);
+}
+
+size_t portmm_inventory_backend_count(const portmm_inventory *inventory) {
+    return inventory != NULL ? inventory->backend_count : 0;
+}
+
+portmm_status portmm_inventory_get_backend(const portmm_inventory *inventory, size_t position,
+                                           portmm_backend_info *info) {
+    pmm_clear_error();
+    if (inventory == NULL || info == NULL || position >= inventory->backend_count)
+        return pmm_fail(PORTMM_STATUS_INVALID_ARGUMENT,
+                        "portmm_inventory_get_backend: inventory or info is NULL, or position = %zu is not below %zu",
+                        position, portmm_inventory_backend_count(inventory));
+    return pmm_struct_out(info, &inventory->backends[position].info, sizeof *info, "info");
+}
+
+size_t portmm_inventory_device_count(const portmm_inventory *inventory) {
+    size_t count = 0;
+    for (size_t i = 0; inventory != NULL && i < inventory->backend_count; i++)
+        count += count_devices(&inventory->backends[i]);
+    return count;
+}
+
+portmm_status portmm_inventory_get_device(const portmm_inventory *inventory, size_t position,
+                                          portmm_device_info *info) {
+    pmm_clear_error();
+    if (inventory == NULL || info == NULL || position >= portmm_inventory_device_count(inventory))
+        return pmm_fail(PORTMM_STATUS_INVALID_ARGUMENT,
+                        "portmm_inventory_get_device: inventory or info is NULL, or position = %zu is not below %zu",
+                        position, portmm_inventory_device_count(inventory));
+    const struct backend *backend = inventory->backends;
+    for (; position >= count_devices(backend); backend++)
+        position -= count_devices(backend);
+    portmm_device_info ours;
+    backend->opened->backend->device_info(backend->opened->state, position, &ours);
+    return pmm_struct_out(info, &ours, sizeof ours, "info");
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Everything that asks the operating system. Implemented in platform_posix.c and platform_files_posix.c; no other file
+ * of the core includes a system header. */
+#ifndef PMM_PLATFORM_H
+#define PMM_PLATFORM_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <portmm/backend.h>
+
+/* What an errno means. Valid until the next call of this thread. */
+const char *pmm_error_text(int error);
+
+/* ---- time, threads ---- */
+
+uint64_t pmm_clock_ns(void);
+
+typedef pthread_mutex_t pmm_mutex;
+#define PMM_MUTEX_INITIALIZER PTHREAD_MUTEX_INITIALIZER
+bool pmm_mutex_init(pmm_mutex *mutex);
+void pmm_mutex_fini(pmm_mutex *mutex);
+void pmm_mutex_lock(pmm_mutex *mutex);
+void pmm_mutex_unlock(pmm_mutex *mutex);
+
+typedef pthread_t pmm_thread;
+/* The thread blocks all signals, so that it never runs a handler of the application. */
+bool pmm_thread_start(pmm_thread *thread, void *(*run)(void *), void *argument);
+void pmm_thread_join(pmm_thread thread);
+
+/* ---- process, machine ---- */
+
+/* NULL if unset, or if the process runs with privileges its caller lacks. */
+const char *pmm_getenv(const char *name);
+/* The process's environment, ended by NULL. */
+char **pmm_environment(void);
+/* Set-user-id, set-group-id or the like: files named by the caller must not be trusted. */
+bool pmm_process_is_privileged(void);
+void pmm_machine_read(pmm_machine *machine, char *name, size_t name_size);
+
+/*
+ * Starts `path` with `arguments` (ended by NULL) as a process of its own: in its own session, with no open
+ * files but `kept_file` (as descriptor 3), standard streams on the null device. The caller is not its parent: no
+ * SIGCHLD, nothing for wait() to find. Fails with a static text in *why.
+ */
+bool pmm_spawn_detached(const char *path, const char *const *arguments, int kept_file, const char **why);
+
+/* ---- shared libraries ---- */
+
+/* A private library resolves its own symbols before the application's. *why is valid until the next call here. */
+void *pmm_library_open(const char *path, bool private_scope, const char **why);
+void *pmm_library_symbol(void *library, const char *name);
+/* Directory of the shared object that holds `address`, without a final slash. */
+bool pmm_directory_of(const void *address, char *directory, size_t size);
+bool pmm_file_exists(const char *path);
+bool pmm_program_exists(const char *path);
+
+/* ---- the cache's files ---- */
+
+/* What became of a file operation. On FAULT and REFUSED, `why` of the call holds one line. */
+typedef enum pmm_io {
+    PMM_IO_OK,
+    PMM_IO_MISSING, /* no such file */
+    PMM_IO_BUSY,    /* locked by another process */
+    PMM_IO_REFUSED, /* not trusted: wrong owner, writable by others, a link, not a plain file, too large */
+    PMM_IO_FAULT    /* the system reported an error */
+} pmm_io;
+
+#define PMM_IO_TEXT 512
+
+/* Which file was read: to remove that one and no later one of the same name. */
+typedef struct pmm_file_id {
+    uint64_t device, inode;
+} pmm_file_id;
+
+/* Creates what is missing of `path` (absolute) for its owner only, and checks that the last directory belongs to this
+ * user, is writable by nobody else and is not a link. */
+pmm_io pmm_directory_prepare(const char *path, bool create, char why[PMM_IO_TEXT]);
+
+/* Reads a whole plain file of this user. *data is from malloc. */
+pmm_io pmm_file_read(const char *directory, const char *name, size_t max_size, void **data, size_t *size,
+                     pmm_file_id *id, char why[PMM_IO_TEXT]);
+/* The file appears under its name whole or not at all, also after a crash of the machine. */
+pmm_io pmm_file_write(const char *directory, const char *name, const void *data, size_t size, char why[PMM_IO_TEXT]);
+pmm_io pmm_file_remove(const char *directory, const char *name, const pmm_file_id *id, char why[PMM_IO_TEXT]);
+
+/* Takes a lock that the kernel gives back when the last process that has *file open ends. Does not wait. */
+pmm_io pmm_file_lock(const char *directory, const char *name, int *file, char why[PMM_IO_TEXT]);
+void pmm_file_unlock(int file);
+
+/* The system calls behind the file functions, so that a test can make each of them fail. */
+struct stat;
+typedef struct pmm_file_calls {
+    int (*open)(const char *path, int flags, unsigned mode);
+    int (*openat)(int directory, const char *path, int flags, unsigned mode);
+    int (*mkdir)(const char *path, unsigned mode);
+    int (*fstat)(int file, struct stat *status);
+    int (*fstatat)(int directory, const char *path, struct stat *status);
+    long (*read)(int file, void *data, size_t size);
+    long (*write)(int file, const void *data, size_t size);
+    int (*fsync)(int file);
+    int (*close)(int file);
+    int (*renameat)(int directory, const char *from, const char *to);
+    int (*unlinkat)(int directory, const char *path);
+    int (*lock)(int file);
+} pmm_file_calls;
+extern const pmm_file_calls pmm_posix_file_calls;
+/* NULL gives the real ones back. For tests; not while another thread uses the cache. */
+void pmm_file_calls_replace(const pmm_file_calls *calls);
+
+#endif

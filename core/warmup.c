@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "warmup.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "context.h"
+#include "log.h"
+
+#define HELPER_NAME "portmm-warm"
+#define PATH_SIZE 4096
+
+bool pmm_warmup_init(pmm_warmup *warmup) {
+    return pmm_mutex_init(&warmup->mutex);
+}
+
+void pmm_warmup_fini(pmm_warmup *warmup) {
+    if (warmup->has_thread)
+        pmm_thread_join(warmup->thread);
+    warmup->has_thread = false;
+    pmm_mutex_fini(&warmup->mutex);
+}
+
+/* ---- thread ---- */
+
+static void *run_capture(void *argument) {
+    portmm_context *context = argument;
+    pmm_span_begin(&context->runtime.timeline, PORTMM_PHASE_CACHE_LOOKUP, "capture, in a thread");
+    context->engine->capture(atomic_load(&context->engine_state));
+    pmm_span_end();
+    return NULL;
+}
+
+static void start_thread(portmm_context *context) {
+    pmm_warmup *warmup = &context->warmup;
+    pmm_mutex_lock(&warmup->mutex);
+    if (warmup->has_thread)
+        pmm_thread_join(warmup->thread); /* a second form to take; rare */
+    warmup->has_thread = pmm_thread_start(&warmup->thread, run_capture, context);
+    pmm_mutex_unlock(&warmup->mutex);
+}
+
+/* ---- helper process ---- */
+
+/* Shrinks one size, and the leading dimension along it if it has one. */
+typedef struct side {
+    int64_t *size;
+    int64_t *leading[2];
+} side;
+
+static double count_steps(const pmm_gemm *gemm) {
+    return (double)gemm->m * (double)gemm->n * (double)gemm->k;
+}
+
+void pmm_warmup_shrink(pmm_gemm *gemm) {
+    const double limit = 2147483648.0;
+    bool rows = gemm->layout == PORTMM_ROW_MAJOR;
+    /* The leading dimension of a stored matrix follows the size of its inner side. */
+    bool a_inner_k = rows == (gemm->transa == PORTMM_NO_TRANS), b_inner_n = rows == (gemm->transb == PORTMM_NO_TRANS);
+    side sides[3] = {{&gemm->m, {a_inner_k ? NULL : &gemm->lda, rows ? NULL : &gemm->ldc}},
+                     {&gemm->n, {b_inner_n ? &gemm->ldb : NULL, rows ? &gemm->ldc : NULL}},
+                     {&gemm->k, {a_inner_k ? &gemm->lda : NULL, b_inner_n ? NULL : &gemm->ldb}}};
+    while (count_steps(gemm) > limit) {
+        side *largest = &sides[0];
+        for (side *each = sides; each < sides + 3; each++)
+            if (*each->size > *largest->size)
+                largest = each;
+        int64_t less = *largest->size / 2 / 1024 * 1024;
+        if (less == 0)
+            break;
+        *largest->size -= less;
+        for (int i = 0; i < 2; i++)
+            if (largest->leading[i] != NULL)
+                *largest->leading[i] -= less;
+    }
+}
+
+/* The whole command line of the helper, NUL-separated in one buffer. */
+typedef struct command {
+    char text[4 * PATH_SIZE];
+    size_t used;
+    const char *arguments[40];
+    size_t count;
+} command;
+
+static void add_argument(command *this, const char *format, ...) PMM_PRINTF(2, 3);
+static void add_argument(command *this, const char *format, ...) {
+    char *at = this->text + this->used;
+    size_t room = sizeof this->text - this->used;
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(at, room, format, arguments);
+    va_end(arguments);
+    if (length < 0 || (size_t)length >= room || this->count + 1 >= sizeof this->arguments / sizeof *this->arguments)
+        return; /* the helper will refuse an incomplete line */
+    this->used += (size_t)length + 1;
+    this->arguments[this->count++] = at;
+    this->arguments[this->count] = NULL;
+}
+
+static void build_command(command *this, const portmm_context *context, const pmm_gemm *gemm) {
+    this->used = this->count = 0;
+    add_argument(this, "%s/" HELPER_NAME, context->opened->module->directory);
+    add_argument(this, "--backend=%s:%d", context->backend->name, (int)context->info.index);
+    add_argument(this, "--engine=%s", context->engine->name);
+    add_argument(this, "--module-path=%s", context->opened->module->directory);
+    add_argument(this, "--cache-dir=%s", context->runtime.config.cache_dir);
+    add_argument(this, "--dtype=%d", (int)gemm->dtype);
+    add_argument(this, "--layout=%d", (int)gemm->layout);
+    add_argument(this, "--transa=%d", (int)gemm->transa);
+    add_argument(this, "--transb=%d", (int)gemm->transb);
+    add_argument(this, "--m=%" PRId64, gemm->m);
+    add_argument(this, "--n=%" PRId64, gemm->n);
+    add_argument(this, "--k=%" PRId64, gemm->k);
+    add_argument(this, "--lda=%" PRId64, gemm->lda);
+    add_argument(this, "--ldb=%" PRId64, gemm->ldb);
+    add_argument(this, "--ldc=%" PRId64, gemm->ldc);
+}
+
+/* One helper for each device, engine and type at a time: the lock is taken here and handed to the helper. */
+static bool lock_for_helper(portmm_context *context, const pmm_gemm *gemm, int *file) {
+    unsigned char dtype = (unsigned char)gemm->dtype;
+    const char *texts[] = {context->backend->name, context->info.name, context->info.driver_version,
+                           context->engine->name};
+    pmm_key_field fields[5] = {{"dtype", &dtype, 1}};
+    for (size_t i = 0; i < 4; i++)
+        fields[i + 1] = (pmm_key_field){"text", texts[i], strlen(texts[i])};
+    return pmm_cache_lock(&context->runtime.cache, &(pmm_cache_key){"helper", fields, 5}, file);
+}
+
+/* False: a helper cannot be started, *why says why. */
+static bool start_helper(portmm_context *context, const pmm_gemm *gemm, const char **why) {
+    command line;
+    pmm_gemm small = *gemm;
+    pmm_warmup_shrink(&small);
+    build_command(&line, context, &small);
+    if (!pmm_program_exists(line.arguments[0])) {
+        *why = HELPER_NAME " is not beside the backend modules";
+        return false;
+    }
+    int held;
+    if (!lock_for_helper(context, gemm, &held)) {
+        pmm_log(&context->runtime.config, PORTMM_LOG_DEBUG, "warm-up: another process fills the cache already");
+        return true;
+    }
+    bool started = pmm_spawn_detached(line.arguments[0], line.arguments, held, why);
+    pmm_file_unlock(held);
+    if (started) {
+        atomic_fetch_add(&context->runtime.cache.helpers, 1);
+        pmm_log(&context->runtime.config, PORTMM_LOG_INFO, "warm-up: a helper process fills the cache");
+    }
+    return started;
+}
+
+void pmm_warmup_after_product(portmm_context *context, pmm_engine_state *engine, const pmm_gemm *gemm) {
+    pmm_runtime *runtime = &context->runtime;
+    if (runtime->config.warmup == PORTMM_WARMUP_OFF || !pmm_cache_can_write(&runtime->cache) ||
+        !context->engine->capture_wanted(engine))
+        return;
+    pmm_span_begin(&runtime->timeline, PORTMM_PHASE_CACHE_LOOKUP, "start the warm-up");
+    const char *why = "";
+    bool use_thread = runtime->config.warmup == PORTMM_WARMUP_THREAD;
+    if (!use_thread && !start_helper(context, gemm, &why)) {
+        pmm_log(&runtime->config, PORTMM_LOG_WARNING, "warm-up: no helper process (%s); a thread fills the cache", why);
+        use_thread = true;
+    }
+    if (use_thread)
+        start_thread(context);
+    pmm_span_end();
+}
