@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* OpenCL's error codes as status and text. */
+#ifndef PMM_CL_ERROR_H
+#define PMM_CL_ERROR_H
+
+#include "cl_api.h"
+
+/* Records "opencl: <call>: CL_... (-n)" and returns the status that fits. */
+portmm_status pmm_cl_fail(const pmm_host *host, const char *call, cl_int code);
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The OpenCL backend's own structures. */
+#ifndef PMM_OPENCL_H
+#define PMM_OPENCL_H
+
+#include "cl_api.h"
+
+/* One device as found. Strings are from malloc. */
+typedef struct pmm_cl_found {
+    cl_platform_id platform;
+    cl_device_id id;
+    portmm_device_info info;
+} pmm_cl_found;
+
+struct pmm_backend_state {
+    const pmm_host *host;
+    pmm_cl_api api;
+    pmm_cl_found *devices;
+    size_t count;
+};
+
+/* A driver context, shared by all our contexts on one device in this process: a second one costs nothing and finds the
+ * programs compiled. */
+typedef struct pmm_cl_shared pmm_cl_shared;
+
+struct pmm_device {
+    const pmm_host *host;
+    const pmm_cl_api *api;
+    const pmm_cl_found *found;
+    cl_context context;
+    pmm_cl_shared *shared;
+};
+
+struct pmm_queue {
+    const pmm_device *device;
+    cl_command_queue queue;
+};
+
+struct pmm_buffer {
+    const pmm_device *device;
+    cl_mem memory;
+};
+
+struct pmm_event {
+    const pmm_device *device;
+    cl_event event;
+};
+
+/* device.c */
+portmm_status pmm_cl_find_devices(pmm_backend_state *state);
+void pmm_cl_free_devices(pmm_backend_state *state);
+portmm_status pmm_cl_device_open(pmm_backend_state *state, size_t index, pmm_device **device);
+void pmm_cl_device_close(pmm_device *device);
+
+/* memory.c */
+portmm_status pmm_cl_queue_create(pmm_device *device, pmm_queue **queue);
+portmm_status pmm_cl_queue_finish(pmm_queue *queue);
+portmm_status pmm_cl_queue_barrier(pmm_queue *queue, size_t wait_count, pmm_event *const *wait_list, pmm_event **event);
+void pmm_cl_queue_destroy(pmm_queue *queue);
+portmm_status pmm_cl_buffer_create(pmm_device *device, size_t size, pmm_buffer **buffer);
+portmm_status pmm_cl_buffer_wrap(pmm_device *device, void *memory, size_t size, pmm_buffer **buffer);
+void pmm_cl_buffer_destroy(pmm_buffer *buffer);
+portmm_status pmm_cl_buffer_write(pmm_queue *queue, pmm_buffer *buffer, const pmm_copy *copy, const void *source);
+portmm_status pmm_cl_buffer_read(pmm_queue *queue, const pmm_buffer *buffer, const pmm_copy *copy, void *destination);
+portmm_status pmm_cl_event_wait(pmm_event *event);
+void pmm_cl_event_destroy(pmm_event *event);
+
+/* clblast_engine.c */
+extern const pmm_engine pmm_cl_clblast;
+/* Drops all programs that CLBlast keeps in memory, if it is loaded. To be called with the lock held. */
+void pmm_cl_clblast_forget(const pmm_host *host, const pmm_cl_api *api);
+
+#endif
