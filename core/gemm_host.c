@@ -29,13 +29,14 @@ static pmm_copy make_copy(const operand *this, portmm_dtype dtype) {
         .pitch = width, .host_pitch = this->host_pitch, .width = width, .height = (size_t)this->shape.outer};
 }
 
-static portmm_status upload(portmm_context *context, operand *this, portmm_dtype dtype, bool is_read) {
+static portmm_status upload(const char *function, portmm_context *context, operand *this, portmm_dtype dtype,
+                            bool is_read) {
     const pmm_backend *backend = context->backend;
     pmm_timeline *timeline = &context->runtime.timeline;
     size_t bytes;
     if (!pmm_shape_bytes(this->shape, *this->leading, dtype, &bytes))
-        return pmm_fail(PORTMM_STATUS_INVALID_ARGUMENT, "matrix %s with ld%s = %lld is larger than memory", this->name,
-                        this->name, (long long)*this->leading);
+        return pmm_fail(PORTMM_STATUS_INVALID_ARGUMENT, "%s: matrix %s with ld%s = %lld is larger than memory",
+                        function, this->name, this->name, (long long)*this->leading);
     pmm_span_begin(timeline, PORTMM_PHASE_ALLOCATE, "matrix");
     portmm_status status = backend->buffer_wrap(context->device, this->memory, bytes, &this->buffer);
     this->is_copy = status == PORTMM_STATUS_UNSUPPORTED;
@@ -72,7 +73,7 @@ static portmm_status run_on_copies(const char *function, portmm_context *context
         status = portmm_queue_create(context, &context->host_queue);
     int first = pmm_gemm_only_scales(gemm) ? PMM_C : PMM_A;
     for (int i = first; i < PMM_MATRICES && status == PORTMM_STATUS_SUCCESS; i++)
-        status = upload(context, &operands[i], gemm->dtype, i != PMM_C || gemm->beta != 0);
+        status = upload(function, context, &operands[i], gemm->dtype, i != PMM_C || gemm->beta != 0);
     gemm->a = operands[PMM_A].buffer;
     gemm->b = operands[PMM_B].buffer;
     gemm->c = operands[PMM_C].buffer;
@@ -88,6 +89,18 @@ static portmm_status run_on_copies(const char *function, portmm_context *context
         if (operands[i].buffer != NULL)
             context->backend->buffer_destroy(operands[i].buffer);
     return status;
+}
+
+/* What no copy without padding could change, before anything is read. */
+static portmm_status check_sizes(const char *function, const portmm_context *context, const pmm_gemm *gemm,
+                                 const pmm_shape shapes[PMM_MATRICES]) {
+    if (pmm_gemm_only_scales(gemm))
+        return PORTMM_STATUS_SUCCESS;
+    pmm_gemm packed = *gemm;
+    packed.lda = shapes[PMM_A].inner;
+    packed.ldb = shapes[PMM_B].inner;
+    packed.ldc = shapes[PMM_C].inner;
+    return pmm_gemm_check_engine(function, context->engine, &packed);
 }
 
 static portmm_status multiply(const char *function, portmm_context *context, pmm_gemm *gemm, const void *a,
@@ -111,6 +124,9 @@ static portmm_status multiply(const char *function, portmm_context *context, pmm
     for (int i = pmm_gemm_only_scales(gemm) ? PMM_C : PMM_A; i < PMM_MATRICES; i++)
         if (operands[i].memory == NULL)
             return pmm_fail(PORTMM_STATUS_INVALID_ARGUMENT, "%s: %s is NULL", function, operands[i].name);
+    status = check_sizes(function, context, gemm, shapes);
+    if (status != PORTMM_STATUS_SUCCESS)
+        return status;
     pmm_mutex_lock(&context->host_mutex);
     status = run_on_copies(function, context, gemm, operands);
     pmm_mutex_unlock(&context->host_mutex);

@@ -27,10 +27,9 @@ static size_t count_devices(const struct backend *backend) {
 
 static void look_at_backend(portmm_inventory *inventory, const char *name) {
     struct backend *this = &inventory->backends[inventory->backend_count++];
+    pmm_module_find(name, inventory->runtime.config.module_path, this->module_file, sizeof this->module_file);
     if (pmm_backend_open(&inventory->runtime, name, &this->opened) != PORTMM_STATUS_SUCCESS)
         snprintf(this->reason, sizeof this->reason, "%s", portmm_last_error());
-    else
-        snprintf(this->module_file, sizeof this->module_file, "%s", this->opened->module->path);
     int32_t usable = 0;
     for (size_t i = 0; i < count_devices(this); i++) {
         portmm_device_info info;

@@ -59,6 +59,12 @@ static portmm_status find_module(const char *name, const char *search_path, sear
                     name, this->file_name, this->tried);
 }
 
+void pmm_module_find(const char *name, const char *search_path, char *path, size_t size) {
+    search this;
+    bool found = find_module(name, search_path, &this) == PORTMM_STATUS_SUCCESS;
+    snprintf(path, size, "%s", found ? this.path : "");
+}
+
 static portmm_status check_backend(const char *name, const char *path, const pmm_backend *backend) {
     if (backend == NULL)
         return pmm_fail(PORTMM_STATUS_UNAVAILABLE, "backend %s: %s gives no backend; install it again", name, path);
@@ -77,7 +83,9 @@ static portmm_status open_module(const char *name, const char *path, const pmm_b
     const char *why = "";
     void *library = pmm_library_open(path, false, &why);
     if (library == NULL)
-        return pmm_fail(PORTMM_STATUS_UNAVAILABLE, "backend %s: module %s cannot be loaded: %s", name, path, why);
+        return pmm_fail(PORTMM_STATUS_UNAVAILABLE,
+                        "backend %s: module %s cannot be loaded (%s); install it again, or what it needs", name, path,
+                        why);
     pmm_backend_entry_fn entry;
     void *symbol = pmm_library_symbol(library, PMM_BACKEND_ENTRY_NAME);
     if (symbol == NULL)

@@ -21,4 +21,7 @@ struct pmm_module {
  */
 portmm_status pmm_module_load(const char *name, const char *search_path, pmm_module **module);
 
+/* The path of the file that pmm_module_load would take; "" if there is none. */
+void pmm_module_find(const char *name, const char *search_path, char *path, size_t size);
+
 #endif

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+# What `cmake --install` puts where: library, headers, CMake package, pkg-config file, man pages, documents. Modules and
+# programs are installed where they are built.
+include(CMakePackageConfigHelpers)
+
+install(TARGETS portmm EXPORT portmmTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY core/include/portmm DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/portmm)
+install(EXPORT portmmTargets NAMESPACE portmm:: DESTINATION ${package_dir})
+
+configure_package_config_file(cmake/portmmConfig.cmake.in portmmConfig.cmake INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(portmmConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/portmmConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/portmmConfigVersion.cmake
+  DESTINATION ${package_dir})
+
+# The ways from where the file lies, so that the whole tree can be moved.
+set(pkgconfig_dir ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig)
+file(RELATIVE_PATH PC_TO_PREFIX ${pkgconfig_dir} ${CMAKE_INSTALL_PREFIX})
+file(RELATIVE_PATH PC_PREFIX_TO_LIB ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_LIBDIR})
+file(RELATIVE_PATH PC_PREFIX_TO_INCLUDE ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+string(REGEX REPLACE "/$" "" PC_TO_PREFIX "${PC_TO_PREFIX}")
+configure_file(cmake/portmm.pc.in portmm.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/portmm.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+file(GLOB man_pages CONFIGURE_DEPENDS docs/man/*.1)
+install(FILES ${man_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
