@@ -1,0 +1,67 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Installs the build, moves the installed tree elsewhere, and uses it from there as a user's project would: through
+# CMake and through pkg-config. Library, modules and helper have to find each other without any variable.
+# usage: check_install.sh BUILD_DIRECTORY C_COMPILER
+set -eu
+build=$1
+compiler=$2
+source=$(CDPATH='' cd -- "$(dirname -- "$0")/consumer" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+prefix=$work/moved
+unset PORTMM_MODULE_PATH PORTMM_WARMUP LD_LIBRARY_PATH DESTDIR
+export PORTMM_CACHE_DIR="$work/cache" POCL_CACHE_DIR="$work/pocl"
+
+fail() {
+    printf 'FAILED: %s\n' "$*"
+    exit 1
+}
+
+cmake --install "$build" --prefix "$work/installed" >"$work/log" || fail "cmake --install: $(cat "$work/log")"
+mv "$work/installed" "$prefix"
+for file in 'portmm.h' 'backend.h' 'libportmm.so' 'portmm-cpu.so' 'portmm-warm' 'portmm.pc' 'LICENSE'; do
+    [ -n "$(find "$prefix" -name "$file")" ] || fail "$file was not installed"
+done
+if [ -x "$prefix/bin/portmm-bench" ]; then
+    "$prefix/bin/portmm-bench" --version || fail "the installed portmm-bench does not start"
+    [ -n "$(find "$prefix" -name portmm-bench.1)" ] || fail "the man page of portmm-bench was not installed"
+fi
+
+echo "== find_package"
+{
+    cmake -S "$source" -B "$work/by-cmake" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$compiler"
+    cmake --build "$work/by-cmake"
+} >"$work/log" 2>&1 || fail "find_package: $(cat "$work/log")"
+"$work/by-cmake/consumer" cpu "$prefix/"
+
+echo "== pkg-config"
+PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name portmm.pc)")
+export PKG_CONFIG_PATH
+flags=$(pkg-config --cflags --libs portmm)
+libraries=$(pkg-config --variable=libdir portmm)
+# shellcheck disable=SC2086 # $flags is a list
+"$compiler" -std=c11 -Wall -Wextra -Werror "$source/consumer.c" $flags "-Wl,-rpath,$libraries" -o "$work/consumer"
+"$work/consumer" cpu "$prefix/"
+
+echo "== helper"
+code=0
+"$work/consumer" opencl "$prefix/" >"$work/first" || code=$?
+cat "$work/first"
+if [ "$code" -eq 77 ]; then
+    case ,${PORTMM_TEST_REQUIRE-}, in *,opencl,*) fail "opencl is required but not available" ;; esac
+    exit
+fi
+[ "$code" -eq 0 ] || fail "the program on opencl ended with $code"
+grep -q 'helpers 1' "$work/first" || fail "the first product on opencl started no helper"
+left=200
+while readlink /proc/[0-9]*/exe 2>/dev/null | grep -q "^$prefix/"; do
+    [ "$left" -gt 0 ] || fail "the helper does not end"
+    left=$((left - 1))
+    sleep 1
+done
+# Only our cache helps now.
+rm -rf "$POCL_CACHE_DIR"
+"$work/consumer" opencl "$prefix/" >"$work/second"
+cat "$work/second"
+grep -q 'hits [1-9].*, helpers 0' "$work/second" || fail "the helper has not filled the cache"
