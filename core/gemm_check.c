@@ -137,12 +137,11 @@ portmm_status pmm_gemm_check_engine(const char *function, const pmm_engine *engi
     pmm_shape shapes[PMM_MATRICES];
     pmm_gemm_shapes(gemm, shapes);
     for (int i = 0; i < PMM_MATRICES; i++) {
-        int64_t count;
-        if (!count_elements(shapes[i], matrices[i].leading, &count) || matrices[i].offset > engine->max_index ||
-            count > engine->max_index - matrices[i].offset)
-            return refuse_size(function, engine, matrices[i].parameter,
-                               matrices[i].offset + (shapes[i].outer - 1) * matrices[i].leading + shapes[i].inner - 1,
-                               engine->max_index);
+        int64_t count, last = INT64_MAX; /* if it cannot be told */
+        if (count_elements(shapes[i], matrices[i].leading, &count) && matrices[i].offset <= INT64_MAX - count)
+            last = matrices[i].offset + count - 1;
+        if (last > engine->max_index)
+            return refuse_size(function, engine, matrices[i].parameter, last, engine->max_index);
     }
     return PORTMM_STATUS_SUCCESS;
 }
