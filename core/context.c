@@ -124,8 +124,8 @@ void portmm_context_destroy(portmm_context *context) {
         return;
     pmm_warmup_fini(&context->warmup);
     portmm_queue_destroy(context->host_queue);
-    if (context->zeros != NULL)
-        context->backend->buffer_destroy(context->zeros);
+    for (size_t i = 0; i < context->zeros_count; i++)
+        context->backend->buffer_destroy(context->zeros[i]);
     close_device(context);
     pmm_backend_close(context->opened);
     pmm_mutex_fini(&context->zeros_mutex);

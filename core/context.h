@@ -25,8 +25,8 @@ struct portmm_context {
     portmm_queue *host_queue;
 
     pmm_mutex zeros_mutex;
-    pmm_buffer *zeros; /* see gemm.c */
-    size_t zeros_size;
+    pmm_buffer *zeros[64]; /* see gemm.c; the last one is the largest */
+    size_t zeros_count, zeros_size;
 
     pmm_warmup warmup;
 };

@@ -35,21 +35,21 @@ portmm_status pmm_zeros_create(portmm_context *context, pmm_queue *queue, size_t
     return status;
 }
 
-/* Zeros that stay with the context, for scaling; grown when needed. */
+/* Zeros that stay with the context, for scaling. When more are needed a buffer of at least twice the size joins them;
+ * the smaller ones stay, since other threads may be about to use them. */
 static portmm_status get_zeros(portmm_context *context, pmm_queue *queue, size_t size, pmm_buffer **zeros) {
     portmm_status status = PORTMM_STATUS_SUCCESS;
     pmm_mutex_lock(&context->zeros_mutex);
     if (context->zeros_size < size) {
-        pmm_buffer *larger;
-        status = pmm_zeros_create(context, queue, size, &larger);
+        size_t larger = size > 2 * context->zeros_size ? size : 2 * context->zeros_size;
+        status = pmm_zeros_create(context, queue, larger, &context->zeros[context->zeros_count]);
         if (status == PORTMM_STATUS_SUCCESS) {
-            if (context->zeros != NULL)
-                context->backend->buffer_destroy(context->zeros);
-            context->zeros = larger;
-            context->zeros_size = size;
+            context->zeros_count++;
+            context->zeros_size = larger;
         }
     }
-    *zeros = context->zeros;
+    if (status == PORTMM_STATUS_SUCCESS)
+        *zeros = context->zeros[context->zeros_count - 1];
     pmm_mutex_unlock(&context->zeros_mutex);
     return status;
 }

@@ -19,13 +19,15 @@ typedef struct search {
 } search;
 
 static bool try_directory(search *this, const char *directory, size_t length) {
-    if (length == 0 || directory[0] != '/' || length + strlen(this->file_name) + 2 > sizeof this->path)
+    bool absolute = length > 0 && directory[0] == '/';
+    if (length == 0 || length + strlen(this->file_name) + 2 > sizeof this->path)
         return false;
     snprintf(this->path, sizeof this->path, "%.*s/%s", (int)length, directory, this->file_name);
-    if (pmm_file_exists(this->path))
+    if (absolute && pmm_file_exists(this->path))
         return true;
     size_t used = strlen(this->tried);
-    snprintf(this->tried + used, sizeof this->tried - used, "%s%.*s", used > 0 ? ", " : "", (int)length, directory);
+    snprintf(this->tried + used, sizeof this->tried - used, "%s%.*s%s", used > 0 ? ", " : "", (int)length, directory,
+             absolute ? "" : " (passed over: not an absolute path)");
     return false;
 }
 

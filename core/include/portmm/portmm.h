@@ -126,7 +126,7 @@ typedef enum portmm_warmup {
     PORTMM_WARMUP_DEFAULT = 0, /* PORTMM_WARMUP=helper|thread|off, else helper */
     PORTMM_WARMUP_HELPER = 1,  /* a process; where one may not be started, a thread */
     PORTMM_WARMUP_THREAD = 2,  /* a thread of this process; portmm_context_destroy waits for it */
-    PORTMM_WARMUP_OFF = 3      /* nothing is captured; the cache is only read */
+    PORTMM_WARMUP_OFF = 3      /* nobody: only portmm_prewarm stores */
 } portmm_warmup;
 
 /*
@@ -141,8 +141,8 @@ typedef struct portmm_context_options {
     const char *backend;
     /* Name of the engine to use ("openblas", "clblast"); NULL: the backend's best. */
     const char *engine;
-    /* Directory with backend modules, searched first. [PORTMM_MODULE_PATH, then the directory of libportmm, then the
-     * compiled-in one.] */
+    /* Absolute directories with backend modules, ':' between them, searched first. [PORTMM_MODULE_PATH, then the
+     * directory of libportmm, then the compiled-in one.] */
     const char *module_path;
     portmm_cache_mode cache_mode;
     /* [PORTMM_CACHE_DIR, else $XDG_CACHE_HOME/portmm, else $HOME/.cache/portmm] */
