@@ -22,7 +22,7 @@ static void check(portmm_status status) {
     if (status == PORTMM_STATUS_SUCCESS)
         return;
     fprintf(stderr, "libportmm: %s: %s\n", portmm_status_text(status), portmm_last_error());
-    exit(status == PORTMM_STATUS_UNAVAILABLE ? 77 : 1);
+    exit(status == PORTMM_STATUS_UNAVAILABLE ? 77 : 1); /* 77: a test run counts it as skipped */
 }
 
 static void check_cl(cl_int code, const char *call) {
@@ -103,7 +103,8 @@ static void run_application(application *this) {
         expect(got[i] == this->runs * i + this->sum, "the application's kernel gives its result");
 }
 
-/* What libportmm would answer by itself if this were CLBlast's program: the real binary, which makes a program again. */
+/* What libportmm would answer by itself if this were CLBlast's program: the real binary, which makes a program again.
+ */
 static void rebuild_from_binary(application *this) {
     cl_int code;
     size_t size = 0, source_size = 0;
@@ -116,8 +117,8 @@ static void rebuild_from_binary(application *this) {
     expect(binary != NULL, "there is memory");
     check_cl(clGetProgramInfo(this->program, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL),
              "clGetProgramInfo(BINARIES)");
-    cl_program again = clCreateProgramWithBinary(this->context, 1, &this->device, &size,
-                                                 (const unsigned char **)&binary, NULL, &code);
+    cl_program again =
+        clCreateProgramWithBinary(this->context, 1, &this->device, &size, (const unsigned char **)&binary, NULL, &code);
     check_cl(code, "clCreateProgramWithBinary");
     check_cl(clBuildProgram(again, 1, &this->device, "", NULL, NULL), "clBuildProgram");
     check_cl(clReleaseProgram(this->program), "clReleaseProgram");

@@ -74,8 +74,7 @@ static portmm_status call_buffers(stand *this, const test_call *call, size_t wai
 }
 
 static portmm_status call_host(stand *this, const test_call *call) {
-    return test_call_host(this->context, call, this->operands.a.bytes, this->operands.b.bytes,
-                          this->operands.c.bytes);
+    return test_call_host(this->context, call, this->operands.a.bytes, this->operands.b.bytes, this->operands.c.bytes);
 }
 
 /* Both forms refuse the call as INVALID_ARGUMENT, name themselves and `part`, and change nothing. */
@@ -217,8 +216,12 @@ START_TEST(a_matrix_outside_its_buffer_is_named) {
         open_stand(&this, _i, form);
         for (int i = 0; i < 6; i++) {
             const parameter *changed = i < 3 ? &leadings[i] : &offsets[i - 3];
-            const int64_t bad[] = {get_parameter(&this.operands.call, changed) + 1, INT32_MAX, (int64_t)1 << 31,
-                                   ((int64_t)1 << 32) + 1, (int64_t)1 << 62, INT64_MAX};
+            const int64_t bad[] = {get_parameter(&this.operands.call, changed) + 1,
+                                   INT32_MAX,
+                                   (int64_t)1 << 31,
+                                   ((int64_t)1 << 32) + 1,
+                                   (int64_t)1 << 62,
+                                   INT64_MAX};
             for (int j = 0; j < 6; j++) {
                 char part[64];
                 test_call call = this.operands.call;
@@ -236,8 +239,8 @@ END_TEST
 
 /* Sizes whose products overflow 32 or 64 bits, with leading dimensions that fit them. */
 START_TEST(huge_sizes_do_not_wrap_around) {
-    static const int64_t huge[] = {INT32_MAX,           (int64_t)1 << 31, ((int64_t)1 << 32) + 5, ((int64_t)1 << 33) / 7,
-                                   (int64_t)1 << 61,    (int64_t)1 << 62, INT64_MAX / 7 + 1,      INT64_MAX - 1,
+    static const int64_t huge[] = {INT32_MAX,        (int64_t)1 << 31, ((int64_t)1 << 32) + 5, ((int64_t)1 << 33) / 7,
+                                   (int64_t)1 << 61, (int64_t)1 << 62, INT64_MAX / 7 + 1,      INT64_MAX - 1,
                                    INT64_MAX};
     for (int form = 0; form < TEST_FORMS; form++) {
         stand this;
@@ -337,8 +340,8 @@ START_TEST(missing_handles_are_named) {
         test_call_buffers(NULL, &this.operands.call, buffers[0], buffers[1], buffers[2], 0, NULL, &event);
     expect_text(status, PORTMM_STATUS_INVALID_ARGUMENT, "queue is NULL", "gemm", "queue");
     ck_assert_ptr_null(event);
-    status = test_call_host(NULL, &this.operands.call, this.operands.a.bytes, this.operands.b.bytes,
-                            this.operands.c.bytes);
+    status =
+        test_call_host(NULL, &this.operands.call, this.operands.a.bytes, this.operands.b.bytes, this.operands.c.bytes);
     expect_text(status, PORTMM_STATUS_INVALID_ARGUMENT, "context is NULL", "gemm_host", "context");
     expect_no_change(&this, "missing handles");
     close_stand(&this);
@@ -384,8 +387,8 @@ START_TEST(handles_of_another_context_are_refused) {
         portmm_status status = test_call_buffers(this.queue, call, mixed[0], mixed[1], mixed[2], 0, NULL, NULL);
         expect_text(status, PORTMM_STATUS_INVALID_ARGUMENT, names[i], "another context", "mixed buffers");
     }
-    expect_text(call_buffers(&this, call, 1, &event), PORTMM_STATUS_INVALID_ARGUMENT, "wait_list[0]",
-                "another context", "their event");
+    expect_text(call_buffers(&this, call, 1, &event), PORTMM_STATUS_INVALID_ARGUMENT, "wait_list[0]", "another context",
+                "their event");
     unsigned char byte = 0;
     TEST_FAILS(portmm_buffer_write(this.queue, theirs.buffers[0], 0, 1, &byte), PORTMM_STATUS_INVALID_ARGUMENT,
                "another context");
@@ -407,8 +410,8 @@ START_TEST(double_products_need_room_for_doubles) {
     test_call call = this.operands.call;
     if (call.dtype == PORTMM_F32) {
         call.dtype = PORTMM_F64;
-        expect_text(call_buffers(&this, &call, 0, NULL), PORTMM_STATUS_INVALID_ARGUMENT, "portmm_dgemm:",
-                    "outside its buffer of 17 elements", "double");
+        expect_text(call_buffers(&this, &call, 0, NULL), PORTMM_STATUS_INVALID_ARGUMENT,
+                    "portmm_dgemm:", "outside its buffer of 17 elements", "double");
     }
     expect_no_change(&this, "doubles");
     close_stand(&this);

@@ -83,21 +83,27 @@ static const test_places places[] = {
 
 /* ---- products ---- */
 
+/* What the tables do not fix is drawn from the number of the case, so that no two of them always change together. */
+static test_product draw_product(const test_reference *reference, uint32_t number, const test_places *place) {
+    uint32_t bits = number * 2654435761u >> 8;
+    return (test_product){.reference = reference,
+                          .form = test_get_form((int)(bits % 18)),
+                          .alpha = scales[1 + bits / 18 % 3],
+                          .beta = scales[bits / 54 % SCALES],
+                          .places = place,
+                          .on_buffers = bits / 216 % 2 != 0};
+}
+
 START_TEST(every_shape_is_right) {
-    portmm_context *context = test_get_context(_i);
+    uint32_t number = 0;
     for (int s = 0; s < COUNT(shapes); s++)
         for (int values = TEST_INTEGERS; values <= TEST_RANDOM; values++) {
             test_reference reference;
             test_reference_init(&reference, test_get_target(_i)->dtype, (test_values)values, shapes[s].m, shapes[s].n,
                                 shapes[s].k);
             for (int place = 0; place < PLACES; place++) {
-                int turn = PLACES * (2 * s + values) + place; /* walks through forms and scalings at odd steps */
-                test_product_check(context, &(test_product){.reference = &reference,
-                                                            .form = test_get_form(5 * turn % TEST_FORMS),
-                                                            .alpha = scales[1 + turn % 3],
-                                                            .beta = scales[turn / 3 % SCALES],
-                                                            .places = &places[place],
-                                                            .on_buffers = turn % 2 != 0});
+                test_product product = draw_product(&reference, number++, &places[place]);
+                test_product_check(test_get_context(_i), &product);
             }
             test_reference_fini(&reference);
         }
@@ -109,13 +115,12 @@ static void check_forms(int target, shape size, test_values values, int place_co
     test_reference_init(&reference, test_get_target(target)->dtype, values, size.m, size.n, size.k);
     for (int form = 0; form < TEST_FORMS; form++)
         for (int place = 0; place < place_count; place++)
-            test_product_check(test_get_context(target),
-                               &(test_product){.reference = &reference,
-                                               .form = test_get_form(form),
-                                               .alpha = 0.75,
-                                               .beta = form % 2 == 0 ? -1 : 0,
-                                               .places = &places[(form + place) % PLACES],
-                                               .on_buffers = (form / 2 + place) % 2 != 0});
+            test_product_check(test_get_context(target), &(test_product){.reference = &reference,
+                                                                         .form = test_get_form(form),
+                                                                         .alpha = 0.75,
+                                                                         .beta = form % 2 == 0 ? -1 : 0,
+                                                                         .places = &places[(form + place) % PLACES],
+                                                                         .on_buffers = (form / 2 + place) % 2 != 0});
     test_reference_fini(&reference);
 }
 
@@ -263,8 +268,8 @@ START_TEST(unread_operands_need_not_be_memory) {
         test_operands operands;
         test_operands_init(&operands, &product);
         const void *forbidden = test_forbidden_address();
-        TEST_OK(test_call_host(test_get_context(_i), &operands.call, forbidden, forbidden,
-                               test_stored_start(&operands.c)));
+        TEST_OK(
+            test_call_host(test_get_context(_i), &operands.call, forbidden, forbidden, test_stored_start(&operands.c)));
         char why[TEST_WHY_SIZE];
         ck_assert_msg(test_operands_judge(&operands, &product, why), "%s", why);
         test_operands_fini(&operands);

@@ -165,7 +165,8 @@ static void *multiply_many(void *argument) {
     worker *this = argument;
     for (int turn = 0; turn < PRODUCTS && this->why[0] == '\0'; turn++) {
         test_reference reference;
-        int64_t m = 5 + 7 * turn % 90, n = 3 + 11 * (turn + this->number) % 80, k = turn % 3 == 2 ? 0 : 1 + 13 * turn % 70;
+        int64_t m = 5 + 7 * turn % 90, n = 3 + 11 * (turn + this->number) % 80,
+                k = turn % 3 == 2 ? 0 : 1 + 13 * turn % 70;
         test_reference_init(&reference, this->dtype, TEST_INTEGERS, m, n, k);
         test_product product = make_product(&reference, turn + 5 * this->number);
         if (!test_product_run(this->context, &product, this->why) && this->why[0] == '\0')
@@ -182,6 +183,72 @@ START_TEST(threads_share_a_context) {
     for (int i = 0; i < THREADS; i++) {
         workers[i] = (worker){.context = context, .dtype = test_get_target(_i)->dtype, .number = i};
         ck_assert_int_eq(pthread_create(&workers[i].thread, NULL, multiply_many, &workers[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(workers[i].thread, NULL);
+    for (int i = 0; i < THREADS; i++)
+        ck_assert_msg(workers[i].why[0] == '\0', "thread %d: %s", i, workers[i].why);
+    portmm_context_destroy(context);
+}
+END_TEST
+
+/* Many threads that only scale, each time a little more than any before: scratch memory of the context grows while
+ * others use it. */
+#define STEPS 200
+#define STEP 16
+
+static portmm_status scale_growing(worker *this, portmm_queue *queue, portmm_buffer *c) {
+    test_call call = {.dtype = this->dtype, .form = test_get_form(1), .n = 1, .beta = -1, .ldb = 1};
+    portmm_status status = PORTMM_STATUS_SUCCESS;
+    for (int step = 0; step < STEPS && status == PORTMM_STATUS_SUCCESS; step++) {
+        call.m = call.lda = call.ldc = STEP * step + this->number + 1;
+        status = test_call_buffers(queue, &call, c, c, c, 0, NULL, NULL);
+    }
+    return status;
+}
+
+/* Element i was negated by every step that has more than i rows. */
+static bool is_scaled_right(const worker *this, const test_stored *stored) {
+    for (int64_t row = 0; row < stored->rows; row++) {
+        int64_t reached = row <= this->number ? STEPS : STEPS - (row - this->number + STEP - 1) / STEP;
+        if (test_stored_get(stored, row, 0) != (reached % 2 == 0 ? 7 : -7))
+            return false;
+    }
+    return true;
+}
+
+static void *scale_many(void *argument) {
+    worker *this = argument;
+    portmm_queue *queue = NULL;
+    portmm_buffer *c = NULL;
+    test_stored stored;
+    test_stored_init(&stored, this->dtype, PORTMM_COL_MAJOR, PORTMM_NO_TRANS, STEP * STEPS, 1, (test_place){0});
+    test_stored_put_everywhere(&stored, 7);
+    portmm_status status = portmm_queue_create(this->context, &queue);
+    if (status == PORTMM_STATUS_SUCCESS)
+        status = portmm_buffer_create(this->context, stored.size, &c);
+    if (status == PORTMM_STATUS_SUCCESS)
+        status = portmm_buffer_write(queue, c, 0, stored.size, stored.bytes);
+    if (status == PORTMM_STATUS_SUCCESS)
+        status = scale_growing(this, queue, c);
+    if (status == PORTMM_STATUS_SUCCESS)
+        status = portmm_buffer_read(queue, c, 0, stored.size, stored.bytes);
+    if (status != PORTMM_STATUS_SUCCESS)
+        snprintf(this->why, sizeof this->why, "%s", portmm_last_error());
+    else if (!is_scaled_right(this, &stored))
+        snprintf(this->why, sizeof this->why, "a scaling is wrong");
+    portmm_buffer_destroy(c);
+    portmm_queue_destroy(queue);
+    test_stored_fini(&stored);
+    return NULL;
+}
+
+START_TEST(threads_scale_more_and_more) {
+    worker workers[THREADS];
+    portmm_context *context = open_context(_i);
+    for (int i = 0; i < THREADS; i++) {
+        workers[i] = (worker){.context = context, .dtype = test_get_target(_i)->dtype, .number = i};
+        ck_assert_int_eq(pthread_create(&workers[i].thread, NULL, scale_many, &workers[i]), 0);
     }
     for (int i = 0; i < THREADS; i++)
         pthread_join(workers[i].thread, NULL);
@@ -298,6 +365,7 @@ static Suite *make_suite(void) {
     tcase_add_loop_test(cases, contexts_of_one_device_live_side_by_side, 0, targets);
     tcase_add_loop_test(cases, a_context_on_the_cpu_lives_beside, 0, targets);
     tcase_add_loop_test(cases, threads_share_a_context, 0, targets);
+    tcase_add_loop_test(cases, threads_scale_more_and_more, 0, targets);
     tcase_add_loop_test(cases, threads_have_contexts_of_their_own, 0, targets);
     suite_add_tcase(suite, cases);
     return suite;

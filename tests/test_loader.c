@@ -33,10 +33,15 @@ static void expect_failure(const char *backend, const char *module_path, portmm_
 /* ---- specs ---- */
 
 START_TEST(malformed_specs_are_named) {
-    static const char *const specs[] = {
-        "",        "gpu",     "CPU",       "cpu ",     " cpu",  "cp",     "cpuu", "cpu:",   "cpu:x", "cpu:-1",
-        "cpu:+0",  "cpu: 0",  "cpu:0x0",   "cpu:1.0",  ":0",    ":",      "0",    "auto:0", "auto ", "cpu:0:1",
-        "cpu:0,1", "cpu,gpu", "cpu;reset", "../../cpu", "/cpu", "cpu\n0", "cpu:opencl:99999999999"};
+    static const char *const specs[] = {"",        "gpu",       "CPU",
+                                        "cpu ",    " cpu",      "cp",
+                                        "cpuu",    "cpu:",      "cpu:x",
+                                        "cpu:-1",  "cpu:+0",    "cpu: 0",
+                                        "cpu:0x0", "cpu:1.0",   ":0",
+                                        ":",       "0",         "auto:0",
+                                        "auto ",   "cpu:0:1",   "cpu:0,1",
+                                        "cpu,gpu", "cpu;reset", "../../cpu",
+                                        "/cpu",    "cpu\n0",    "cpu:opencl:99999999999"};
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
         char quoted[64];
         snprintf(quoted, sizeof quoted, "\"%s\"", specs[i]);
@@ -249,7 +254,8 @@ END_TEST
 
 /* The working directory is one that has a module for each backend, and the search path tries to name it. */
 START_TEST(the_working_directory_is_never_searched) {
-    static const char *const paths[] = {NULL, "", ".", "./", ":", "::", ":.:", "fails_to_open", "./fails_to_open", ".."};
+    static const char *const paths[] = {NULL, "", ".", "./", ":", "::", ":.:", "fails_to_open", "./fails_to_open",
+                                        ".."};
     char before[4096];
     ck_assert_ptr_nonnull(getcwd(before, sizeof before));
     for (int inside = 0; inside < 2; inside++) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A machine without an OpenCL driver: CTest runs this with OCL_ICD_VENDORS naming a directory without one that works. */
+/* A machine without an OpenCL driver: CTest runs this with OCL_ICD_VENDORS naming a directory without one that works.
+ */
 #include <string.h>
 
 #include "support/suite.h"

@@ -157,7 +157,7 @@ START_TEST(an_event_tells_when_its_product_is_complete) {
     multiply(&this, this.queue, a, b, 0, c, 0, NULL, &event);
     ck_assert_ptr_nonnull(event);
     TEST_OK(portmm_event_wait(event));
-    TEST_OK(portmm_event_wait(event));                      /* as often as one likes */
+    TEST_OK(portmm_event_wait(event));                         /* as often as one likes */
     check_matrix(&this, this.other_queue, c, (shifted){6, 2}); /* a queue that does not know the product */
     portmm_event_destroy(event);
     portmm_buffer_destroy(a);
@@ -228,13 +228,8 @@ START_TEST(scalings_take_their_turn) {
     bench this = open_bench(_i, LARGE);
     portmm_buffer *a = make_buffer(&this, (shifted){2, 1}), *b = make_buffer(&this, (shifted){3, 1});
     portmm_buffer *c = make_buffer(&this, (shifted){0, 0});
-    test_call scaling = {.dtype = this.dtype,
-                         .form = test_get_form(0),
-                         .n = LARGE,
-                         .alpha = 1,
-                         .lda = 1,
-                         .ldb = LARGE,
-                         .ldc = LARGE};
+    test_call scaling = {
+        .dtype = this.dtype, .form = test_get_form(0), .n = LARGE, .alpha = 1, .lda = 1, .ldb = LARGE, .ldc = LARGE};
     multiply(&this, this.queue, a, b, 0, c, 0, NULL, NULL);
     for (int64_t rows = LARGE / 4; rows <= LARGE; rows += LARGE / 4) { /* each needs more than the one before */
         scaling.m = rows;

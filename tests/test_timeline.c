@@ -54,7 +54,8 @@ static bool is_inside(const portmm_span *inner, const portmm_span *outer) {
     return inner->thread == outer->thread && inner->begin_ns >= outer->begin_ns && inner->end_ns <= outer->end_ns;
 }
 
-/* Spans come in order of their end, so what lies directly in one comes before it: back to the last that is not deeper. */
+/* Spans come in order of their end, so what lies directly in one comes before it: back to the last that is not deeper.
+ */
 static uint64_t sum_directly_inside(const record *this, size_t outer) {
     uint64_t sum = 0;
     for (size_t i = outer; i-- > 0;) {

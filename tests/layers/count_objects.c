@@ -85,8 +85,7 @@ static cl_int CL_API_CALL enqueue_barrier(cl_command_queue queue, cl_uint waits,
     return count_event(target->clEnqueueBarrierWithWaitList(queue, waits, list, event), event);
 }
 
-static cl_int CL_API_CALL enqueue_marker(cl_command_queue queue, cl_uint waits, const cl_event *list,
-                                         cl_event *event) {
+static cl_int CL_API_CALL enqueue_marker(cl_command_queue queue, cl_uint waits, const cl_event *list, cl_event *event) {
     return count_event(target->clEnqueueMarkerWithWaitList(queue, waits, list, event), event);
 }
 
@@ -125,8 +124,9 @@ COUNT_REFERENCES(Event, cl_event, TEST_EVENTS)
 
 /* ---- the layer ---- */
 
-CL_API_ENTRY __attribute__((visibility("default"))) cl_int CL_API_CALL
-clGetLayerInfo(cl_layer_info name, size_t size, void *value, size_t *size_needed) {
+CL_API_ENTRY __attribute__((visibility("default"))) cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, size_t size,
+                                                                                      void *value,
+                                                                                      size_t *size_needed) {
     if (name != CL_LAYER_API_VERSION || (value != NULL && size < sizeof(cl_layer_api_version)))
         return CL_INVALID_VALUE;
     if (value != NULL)
@@ -136,9 +136,8 @@ clGetLayerInfo(cl_layer_info name, size_t size, void *value, size_t *size_needed
     return CL_SUCCESS;
 }
 
-CL_API_ENTRY __attribute__((visibility("default"))) cl_int CL_API_CALL
-clInitLayer(cl_uint entries, const cl_icd_dispatch *dispatch, cl_uint *our_entries,
-            const cl_icd_dispatch **our_dispatch) {
+CL_API_ENTRY __attribute__((visibility("default"))) cl_int CL_API_CALL clInitLayer(
+    cl_uint entries, const cl_icd_dispatch *dispatch, cl_uint *our_entries, const cl_icd_dispatch **our_dispatch) {
     if (entries < sizeof ours / sizeof(void *) || our_entries == NULL || our_dispatch == NULL)
         return CL_INVALID_VALUE;
     target = dispatch;

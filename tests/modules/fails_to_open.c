@@ -8,9 +8,7 @@ static portmm_status open_backend(const pmm_host *host, pmm_backend_state **stat
 }
 
 const pmm_backend *pmm_backend_entry(void) {
-    static const pmm_backend backend = {.abi = PMM_BACKEND_ABI,
-                                        .struct_size = sizeof(pmm_backend),
-                                        .name = TEST_BACKEND,
-                                        .open = open_backend};
+    static const pmm_backend backend = {
+        .abi = PMM_BACKEND_ABI, .struct_size = sizeof(pmm_backend), .name = TEST_BACKEND, .open = open_backend};
     return &backend;
 }

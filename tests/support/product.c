@@ -78,10 +78,11 @@ static bool say(char why[TEST_WHY_SIZE], const test_product *product, const char
     const test_reference *reference = product->reference;
     char form[16];
     test_describe_form(product->form, form);
-    int used = snprintf(why, TEST_WHY_SIZE, "%s %s %" PRId64 "x%" PRId64 "x%" PRId64 ", alpha %g, beta %g, %s, %s, %s: ",
-                        reference->dtype == PORTMM_F64 ? "f64" : "f32", form, reference->m, reference->n, reference->k,
-                        product->alpha, product->beta, reference->values == TEST_INTEGERS ? "integers" : "random",
-                        product->places->name, product->on_buffers ? "buffers" : "host pointers");
+    int used =
+        snprintf(why, TEST_WHY_SIZE, "%s %s %" PRId64 "x%" PRId64 "x%" PRId64 ", alpha %g, beta %g, %s, %s, %s: ",
+                 reference->dtype == PORTMM_F64 ? "f64" : "f32", form, reference->m, reference->n, reference->k,
+                 product->alpha, product->beta, reference->values == TEST_INTEGERS ? "integers" : "random",
+                 product->places->name, product->on_buffers ? "buffers" : "host pointers");
     va_list arguments;
     va_start(arguments, format);
     if (used > 0 && used < TEST_WHY_SIZE)
@@ -96,7 +97,8 @@ static bool is_exact(const test_operands *this, const test_product *product, cha
             double got = test_stored_get(&this->c, row, column);
             long double expected = test_reference_at(product->reference, product->alpha, product->beta, row, column);
             if (got != expected)
-                return say(why, product, "C[%" PRId64 "][%" PRId64 "] is %g instead of %Lg", row, column, got, expected);
+                return say(why, product, "C[%" PRId64 "][%" PRId64 "] is %g instead of %Lg", row, column, got,
+                           expected);
         }
     return true;
 }

@@ -7,9 +7,9 @@
 
 #include "support/suite.h"
 
-static const char *const functions[] = {
-    "clCreateProgramWithSource", "clCreateProgramWithBinary", "clBuildProgram",   "clGetProgramInfo",
-    "clGetProgramBuildInfo",     "clCreateKernel",            "clReleaseProgram", "clEnqueueNDRangeKernel"};
+static const char *const functions[] = {"clCreateProgramWithSource", "clCreateProgramWithBinary", "clBuildProgram",
+                                        "clGetProgramInfo",          "clGetProgramBuildInfo",     "clCreateKernel",
+                                        "clReleaseProgram",          "clEnqueueNDRangeKernel"};
 #define FUNCTIONS (sizeof functions / sizeof *functions)
 
 static portmm_context *multiply_once(int target) {
@@ -60,8 +60,8 @@ START_TEST(a_late_user_of_opencl_gets_the_loaders_functions) {
 END_TEST
 
 static Suite *make_suite(void) {
-    Suite *suite = suite_create("seam");
-    TCase *cases = tcase_create("seam");
+    Suite *suite = suite_create("seam_scope");
+    TCase *cases = tcase_create("seam_scope");
     for (int i = 0; i < test_target_count(); i++)
         if (strcmp(test_get_target(i)->engine, "clblast") == 0 && test_get_target(i)->dtype == PORTMM_F32) {
             tcase_add_loop_test(cases, clblast_goes_through_the_seam, i, i + 1);
