@@ -35,7 +35,7 @@ static void tell_device(const pmm_backend_state *state, size_t index, portmm_dev
     *info = state->devices[index].info;
 }
 
-static const pmm_engine *const engines[] = {&pmm_cl_clblast, NULL};
+static const pmm_engine *const engines[] = {&pmm_cl_clblast, &pmm_cl_starter, NULL};
 
 static const pmm_backend backend = {
     .abi = PMM_BACKEND_ABI,

@@ -42,6 +42,8 @@
     X(clGetProgramBuildInfo)                                                                                           \
     X(clReleaseProgram)                                                                                                \
     X(clCreateKernel)                                                                                                  \
+    X(clSetKernelArg)                                                                                                  \
+    X(clReleaseKernel)                                                                                                 \
     X(clEnqueueNDRangeKernel)
 
 typedef struct pmm_cl_api {

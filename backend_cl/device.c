@@ -118,7 +118,7 @@ static portmm_status describe_device(const pmm_backend_state *state, size_t inde
                              .max_allocation = allocation,
                              .has_f64 = doubles != 0,
                              .has_f16 = extensions != NULL && strstr(extensions, "cl_khr_fp16") != NULL,
-                             .engines = pmm_cl_clblast.name,
+                             .engines = "clblast,starter",
                              .unavailable_reason = find_reason(api, id)};
     free(extensions);
     const portmm_device_info *info = &found->info;
@@ -270,6 +270,7 @@ void pmm_cl_device_close(pmm_device *device) {
         /* CLBlast holds programs of the driver context, and with them all of it. It can only drop every program at
          * once; those of other devices come back from the cache at their next use. */
         pmm_cl_clblast_forget(host, device->api);
+        pmm_cl_starter_forget(device->api, device->context);
         device->api->clReleaseContext(device->context);
         pmm_cl_shared **link = &open_contexts;
         while (*link != device->shared)

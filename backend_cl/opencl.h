@@ -65,6 +65,11 @@ portmm_status pmm_cl_buffer_read(pmm_queue *queue, const pmm_buffer *buffer, con
 portmm_status pmm_cl_event_wait(pmm_event *event);
 void pmm_cl_event_destroy(pmm_event *event);
 
+/* starter/starter.c */
+extern const pmm_engine pmm_cl_starter;
+/* Drops the programs of a driver context. To be called with the lock held. */
+void pmm_cl_starter_forget(const pmm_cl_api *api, cl_context context);
+
 /* clblast_engine.c */
 extern const pmm_engine pmm_cl_clblast;
 /* Drops all programs that CLBlast keeps in memory, if it is loaded. To be called with the lock held. */

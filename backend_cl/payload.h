@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a cache entry of a program holds: the launches whose code is in it, then the driver's binary. */
-#ifndef PMM_CLBLAST_PAYLOAD_H
-#define PMM_CLBLAST_PAYLOAD_H
+#ifndef PMM_CL_PAYLOAD_H
+#define PMM_CL_PAYLOAD_H
 
 #include "program.h"
 

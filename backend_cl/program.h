@@ -5,8 +5,8 @@
  *
  * Everything here runs with host->lock held, except pmm_programs_capture.
  */
-#ifndef PMM_CLBLAST_PROGRAM_H
-#define PMM_CLBLAST_PROGRAM_H
+#ifndef PMM_CL_PROGRAM_H
+#define PMM_CL_PROGRAM_H
 
 #include "cl_api.h"
 

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine.h"
+
+#include <stdlib.h>
+
+#include "program.h"
+
+portmm_status pmm_cl_engine_open(pmm_device *device, pmm_engine_state **engine) {
+    pmm_engine_state *made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return device->host->fail(PORTMM_STATUS_OUT_OF_MEMORY, "opencl: no memory for an engine");
+    made->device = device;
+    *engine = made;
+    return PORTMM_STATUS_SUCCESS;
+}
+
+void pmm_cl_engine_close(pmm_engine_state *engine) {
+    if (engine->last_launch != NULL)
+        engine->device->api->clReleaseEvent(engine->last_launch);
+    free(engine);
+}
+
+bool pmm_cl_engine_wanted(pmm_engine_state *engine) {
+    const pmm_host *host = engine->device->host;
+    host->lock(host);
+    bool wanted = engine->wanted;
+    engine->wanted = false;
+    host->unlock(host);
+    return wanted;
+}
+
+void pmm_cl_engine_capture(pmm_engine_state *engine) {
+    const pmm_host *host = engine->device->host;
+    const pmm_cl_api *api = engine->device->api;
+    host->lock(host);
+    cl_event launch = engine->last_launch;
+    if (launch != NULL)
+        api->clRetainEvent(launch);
+    host->unlock(host);
+    if (launch != NULL) {
+        api->clWaitForEvents(1, &launch);
+        api->clReleaseEvent(launch);
+    }
+    pmm_programs_capture(host, api, engine->device->context);
+}
+
+/* So that a capture knows when the kernels have run. */
+static void remember_launch(pmm_engine_state *engine, cl_event event) {
+    const pmm_cl_api *api = engine->device->api;
+    if (engine->last_launch != NULL)
+        api->clReleaseEvent(engine->last_launch);
+    engine->last_launch = api->clRetainEvent(event) == CL_SUCCESS ? event : NULL;
+    engine->wanted = true;
+}
+
+portmm_status pmm_cl_engine_gemm(pmm_engine_state *engine, pmm_queue *queue, const pmm_gemm *gemm, size_t wait_count,
+                                 pmm_event *const *wait_list, pmm_event **event, pmm_cl_enqueue *enqueue) {
+    const pmm_host *host = engine->device->host;
+    pmm_event *made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return host->fail(PORTMM_STATUS_OUT_OF_MEMORY, "opencl: no memory for an event");
+    made->device = engine->device;
+    portmm_status status = PORTMM_STATUS_SUCCESS;
+    if (wait_count > 0) /* the queue is in order */
+        status = pmm_cl_queue_barrier(queue, wait_count, wait_list, NULL);
+    if (status == PORTMM_STATUS_SUCCESS) {
+        bool new_launches = false;
+        host->lock(host);
+        status = enqueue(engine, queue, gemm, &made->event, &new_launches);
+        if (status == PORTMM_STATUS_SUCCESS && new_launches)
+            remember_launch(engine, made->event);
+        host->unlock(host);
+    }
+    if (status != PORTMM_STATUS_SUCCESS) {
+        free(made);
+        return status;
+    }
+    engine->device->api->clFlush(queue->queue);
+    if (event != NULL)
+        *event = made;
+    else
+        pmm_cl_event_destroy(made);
+    return PORTMM_STATUS_SUCCESS;
+}
