@@ -12,6 +12,9 @@ portmm_status portmm_buffer_create(portmm_context *context, size_t size, portmm_
         return pmm_fail(PORTMM_STATUS_INVALID_ARGUMENT, "portmm_buffer_create: context or buffer is NULL");
     if (size == 0)
         return pmm_fail(PORTMM_STATUS_INVALID_ARGUMENT, "portmm_buffer_create: size = 0 must be at least 1");
+    pmm_context_await_device(context);
+    if (context->device == NULL)
+        return pmm_fail(PORTMM_STATUS_UNAVAILABLE, "portmm_buffer_create: the device could not be opened");
     if (context->info.max_allocation != 0 && size > context->info.max_allocation)
         return pmm_fail(PORTMM_STATUS_OUT_OF_MEMORY,
                         "portmm_buffer_create: size = %zu is more than the device's largest allocation, %llu", size,

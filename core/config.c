@@ -47,33 +47,36 @@ static portmm_status read_word(const char *name, const word *words, int standard
                     text, words[0].text, words[1].text, words[2].text);
 }
 
-static portmm_status choose_cache_mode(pmm_config *config, portmm_cache_mode asked) {
-    static const word words[] = {
-        {"off", PORTMM_CACHE_OFF}, {"ro", PORTMM_CACHE_READ_ONLY}, {"rw", PORTMM_CACHE_READ_WRITE}, {NULL, 0}};
-    if (asked < PORTMM_CACHE_DEFAULT || asked > PORTMM_CACHE_READ_WRITE)
-        return pmm_fail(PORTMM_STATUS_INVALID_ARGUMENT, "options.cache_mode = %d is not a portmm_cache_mode", asked);
-    if (asked != PORTMM_CACHE_DEFAULT) {
-        config->cache_mode = asked;
-        return PORTMM_STATUS_SUCCESS;
-    }
-    int value = 0;
-    portmm_status status = read_word("PORTMM_CACHE", words, PORTMM_CACHE_READ_WRITE, &value);
-    config->cache_mode = (portmm_cache_mode)value;
-    return status;
+/* An enumeration whose 0 means: by the environment, else `standard`. */
+static portmm_status choose(const char *option, int asked, int last, const char *variable, const word *words,
+                            int standard, int *value) {
+    if (asked < 0 || asked > last)
+        return pmm_fail(PORTMM_STATUS_INVALID_ARGUMENT, "options.%s = %d must be from 0 to %d", option, asked, last);
+    if (asked == 0)
+        return read_word(variable, words, standard, value);
+    *value = asked;
+    return PORTMM_STATUS_SUCCESS;
 }
 
-static portmm_status choose_warmup(pmm_config *config, portmm_warmup asked) {
-    static const word words[] = {
+static portmm_status choose_modes(pmm_config *config, const portmm_context_options *given) {
+    static const word modes[] = {
+        {"off", PORTMM_CACHE_OFF}, {"ro", PORTMM_CACHE_READ_ONLY}, {"rw", PORTMM_CACHE_READ_WRITE}, {NULL, 0}};
+    static const word warmups[] = {
         {"helper", PORTMM_WARMUP_HELPER}, {"thread", PORTMM_WARMUP_THREAD}, {"off", PORTMM_WARMUP_OFF}, {NULL, 0}};
-    if (asked < PORTMM_WARMUP_DEFAULT || asked > PORTMM_WARMUP_OFF)
-        return pmm_fail(PORTMM_STATUS_INVALID_ARGUMENT, "options.warmup = %d is not a portmm_warmup", asked);
-    if (asked != PORTMM_WARMUP_DEFAULT) {
-        config->warmup = asked;
-        return PORTMM_STATUS_SUCCESS;
-    }
-    int value = 0;
-    portmm_status status = read_word("PORTMM_WARMUP", words, PORTMM_WARMUP_HELPER, &value);
-    config->warmup = (portmm_warmup)value;
+    static const word starts[] = {
+        {"tuned", PORTMM_START_TUNED}, {"fast", PORTMM_START_FAST}, {"hybrid", PORTMM_START_HYBRID}, {NULL, 0}};
+    int mode = 0, warmup = 0, start = 0;
+    portmm_status status = choose("cache_mode", (int)given->cache_mode, PORTMM_CACHE_READ_WRITE, "PORTMM_CACHE", modes,
+                                  PORTMM_CACHE_READ_WRITE, &mode);
+    if (status == PORTMM_STATUS_SUCCESS)
+        status = choose("warmup", (int)given->warmup, PORTMM_WARMUP_OFF, "PORTMM_WARMUP", warmups, PORTMM_WARMUP_HELPER,
+                        &warmup);
+    if (status == PORTMM_STATUS_SUCCESS)
+        status =
+            choose("start", (int)given->start, PORTMM_START_HYBRID, "PORTMM_START", starts, PORTMM_START_FAST, &start);
+    config->cache_mode = (portmm_cache_mode)mode;
+    config->warmup = (portmm_warmup)warmup;
+    config->start = (portmm_start)start;
     return status;
 }
 
@@ -126,9 +129,7 @@ portmm_status pmm_config_init(pmm_config *config, const portmm_context_options *
         status = set_text(&config->module_path,
                           given.module_path != NULL ? given.module_path : read_variable("PORTMM_MODULE_PATH"));
     if (status == PORTMM_STATUS_SUCCESS)
-        status = choose_cache_mode(config, given.cache_mode);
-    if (status == PORTMM_STATUS_SUCCESS)
-        status = choose_warmup(config, given.warmup);
+        status = choose_modes(config, &given);
     if (status != PORTMM_STATUS_SUCCESS)
         return status;
     choose_cache_dir(config, given.cache_dir);

@@ -13,6 +13,7 @@ typedef struct pmm_config {
     char *cache_dir;          /* NULL: there is none; cache_reason says why */
     const char *cache_reason; /* "" or static text */
     portmm_warmup warmup;
+    portmm_start start;
     portmm_log_callback log;
     void *log_user_data;
     portmm_log_level log_level;

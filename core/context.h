@@ -5,7 +5,9 @@
 
 #include <stdatomic.h>
 
+#include "engines.h"
 #include "host.h"
+#include "hybrid.h"
 #include "warmup.h"
 
 struct portmm_context {
@@ -16,10 +18,9 @@ struct portmm_context {
     portmm_device_info info;
     char reason[1024];
 
-    const pmm_engine *engine;
-    pmm_mutex engine_mutex; /* held while the engine is opened */
-    _Atomic(pmm_engine_state *) engine_state;
+    pmm_engines engines;
     atomic_bool first_product_done; /* later ones are `steady` on the timeline */
+    pmm_hybrid hybrid;
 
     pmm_mutex host_mutex; /* held during a host-pointer product */
     portmm_queue *host_queue;
@@ -48,8 +49,8 @@ struct portmm_event {
     pmm_event *event;
 };
 
-/* The engine, ready. Opens it at the first call. */
-portmm_status pmm_context_engine(portmm_context *context, pmm_engine_state **engine);
+/* Opens the device that the spec names. */
+portmm_status pmm_context_open_device(portmm_context *context, const char *spec_text);
 
 /* Phase of what a product costs now. */
 portmm_phase pmm_context_product_phase(portmm_context *context);

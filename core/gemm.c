@@ -77,22 +77,12 @@ portmm_status pmm_gemm_run(portmm_context *context, pmm_queue *queue, const char
         return wait_count == 0 && event == NULL ? PORTMM_STATUS_SUCCESS
                                                 : context->backend->queue_barrier(queue, wait_count, wait_list, event);
     pmm_gemm gemm = *given;
-    pmm_engine_state *engine;
     portmm_status status = PORTMM_STATUS_SUCCESS;
     if (scales)
         status = make_scaling(context, queue, &gemm);
-    if (status == PORTMM_STATUS_SUCCESS)
-        status = pmm_gemm_check_engine(function, context->engine, &gemm);
-    if (status == PORTMM_STATUS_SUCCESS)
-        status = pmm_context_engine(context, &engine);
     if (status != PORTMM_STATUS_SUCCESS)
         return status;
-    pmm_span_begin(&context->runtime.timeline, pmm_context_product_phase(context), function);
-    status = context->engine->gemm(engine, queue, &gemm, wait_count, wait_list, event);
-    pmm_span_end();
-    if (status == PORTMM_STATUS_SUCCESS)
-        pmm_warmup_after_product(context, engine, &gemm);
-    return status;
+    return pmm_engines_gemm(context, queue, function, &gemm, wait_count, wait_list, event);
 }
 
 /* ---- the public form on buffers ---- */

@@ -100,7 +100,7 @@ static portmm_status check_sizes(const char *function, const portmm_context *con
     packed.lda = shapes[PMM_A].inner;
     packed.ldb = shapes[PMM_B].inner;
     packed.ldc = shapes[PMM_C].inner;
-    return pmm_gemm_check_engine(function, context->engine, &packed);
+    return pmm_engines_check(function, context, &packed);
 }
 
 static portmm_status multiply(const char *function, portmm_context *context, pmm_gemm *gemm, const void *a,
@@ -109,8 +109,10 @@ static portmm_status multiply(const char *function, portmm_context *context, pmm
     if (context == NULL)
         return pmm_fail(PORTMM_STATUS_INVALID_ARGUMENT, "%s: context is NULL", function);
     portmm_status status = pmm_gemm_check_form(function, gemm);
-    if (status == PORTMM_STATUS_SUCCESS)
-        status = pmm_gemm_check_dtype(function, context, gemm->dtype);
+    if (status != PORTMM_STATUS_SUCCESS)
+        return status;
+    context = pmm_hybrid_choose(context, gemm);
+    status = pmm_gemm_check_dtype(function, context, gemm->dtype);
     if (status != PORTMM_STATUS_SUCCESS || gemm->m == 0 || gemm->n == 0)
         return status;
     pmm_shape shapes[PMM_MATRICES];

@@ -25,12 +25,22 @@ void pmm_mutex_fini(pmm_mutex *mutex);
 void pmm_mutex_lock(pmm_mutex *mutex);
 void pmm_mutex_unlock(pmm_mutex *mutex);
 
+typedef pthread_cond_t pmm_condition;
+bool pmm_condition_init(pmm_condition *condition);
+void pmm_condition_fini(pmm_condition *condition);
+void pmm_condition_signal(pmm_condition *condition);
+/* With the mutex held, which is given up meanwhile. Returns after a signal, after the time, or at a whim. */
+void pmm_condition_wait(pmm_condition *condition, pmm_mutex *mutex, unsigned milliseconds);
+
 typedef pthread_t pmm_thread;
 /* The thread blocks all signals, so that it never runs a handler of the application. */
 bool pmm_thread_start(pmm_thread *thread, void *(*run)(void *), void *argument);
 void pmm_thread_join(pmm_thread thread);
 
 /* ---- process, machine ---- */
+
+/* Changes when the process forks. */
+int64_t pmm_process_number(void);
 
 /* NULL if unset, or if the process runs with privileges its caller lacks. */
 const char *pmm_getenv(const char *name);

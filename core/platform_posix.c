@@ -47,6 +47,30 @@ void pmm_mutex_unlock(pmm_mutex *mutex) {
     pthread_mutex_unlock(mutex);
 }
 
+bool pmm_condition_init(pmm_condition *condition) {
+    pthread_condattr_t attributes;
+    if (pthread_condattr_init(&attributes) != 0)
+        return false;
+    bool made =
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0 && pthread_cond_init(condition, &attributes) == 0;
+    pthread_condattr_destroy(&attributes);
+    return made;
+}
+
+void pmm_condition_fini(pmm_condition *condition) {
+    pthread_cond_destroy(condition);
+}
+
+void pmm_condition_signal(pmm_condition *condition) {
+    pthread_cond_broadcast(condition);
+}
+
+void pmm_condition_wait(pmm_condition *condition, pmm_mutex *mutex, unsigned milliseconds) {
+    uint64_t until = pmm_clock_ns() + (uint64_t)milliseconds * 1000000u;
+    struct timespec at = {.tv_sec = (time_t)(until / 1000000000u), .tv_nsec = (long)(until % 1000000000u)};
+    pthread_cond_timedwait(condition, mutex, &at);
+}
+
 bool pmm_thread_start(pmm_thread *thread, void *(*run)(void *), void *argument) {
     sigset_t all, before;
     sigfillset(&all);
@@ -58,6 +82,10 @@ bool pmm_thread_start(pmm_thread *thread, void *(*run)(void *), void *argument) 
 
 void pmm_thread_join(pmm_thread thread) {
     pthread_join(thread, NULL);
+}
+
+int64_t pmm_process_number(void) {
+    return getpid();
 }
 
 const char *pmm_getenv(const char *name) {

@@ -10,6 +10,9 @@ portmm_status portmm_queue_create(portmm_context *context, portmm_queue **queue)
         *queue = NULL;
     if (context == NULL || queue == NULL)
         return pmm_fail(PORTMM_STATUS_INVALID_ARGUMENT, "portmm_queue_create: context or queue is NULL");
+    pmm_context_await_device(context);
+    if (context->device == NULL)
+        return pmm_fail(PORTMM_STATUS_UNAVAILABLE, "portmm_queue_create: the device could not be opened");
     portmm_queue *made = calloc(1, sizeof *made);
     if (made == NULL)
         return pmm_fail(PORTMM_STATUS_OUT_OF_MEMORY, "no memory for a queue");

@@ -21,6 +21,7 @@ typedef struct frame {
 /* The open spans of this thread. One deeper than MAX_DEPTH is not recorded; its time stays with the one around it. */
 static _Thread_local frame frames[MAX_DEPTH];
 static _Thread_local unsigned depth;
+static _Thread_local bool in_background;
 
 static uint64_t get_thread_number(void) {
     static atomic_uint_fast64_t next;
@@ -56,7 +57,8 @@ void pmm_span_end(void) {
         frames[depth - 1].inner_ns += whole;
     pmm_timeline *timeline = ended->timeline;
     pmm_mutex_lock(&timeline->mutex);
-    timeline->totals[ended->phase] += whole - ended->inner_ns;
+    if (!in_background)
+        timeline->totals[ended->phase] += whole - ended->inner_ns;
     if (timeline->count < PMM_TIMELINE_SPANS)
         timeline->spans[timeline->count++] = (portmm_span){.phase = ended->phase,
                                                            .depth = depth,
@@ -65,6 +67,10 @@ void pmm_span_end(void) {
                                                            .end_ns = end_ns,
                                                            .detail = ended->detail};
     pmm_mutex_unlock(&timeline->mutex);
+}
+
+void pmm_timeline_background_thread(void) {
+    in_background = true;
 }
 
 const char *portmm_phase_name(portmm_phase phase) {

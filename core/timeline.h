@@ -20,4 +20,7 @@ void pmm_timeline_fini(pmm_timeline *timeline);
 void pmm_span_begin(pmm_timeline *timeline, portmm_phase phase, const char *detail);
 void pmm_span_end(void);
 
+/* Spans of this thread are kept but not added up from now on: no caller waits for it. */
+void pmm_timeline_background_thread(void);
+
 #endif

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "context.h"
@@ -25,20 +26,33 @@ void pmm_warmup_fini(pmm_warmup *warmup) {
 
 /* ---- thread ---- */
 
+typedef struct capture {
+    portmm_context *context;
+    pmm_engine_slot *slot;
+} capture;
+
 static void *run_capture(void *argument) {
-    portmm_context *context = argument;
-    pmm_span_begin(&context->runtime.timeline, PORTMM_PHASE_CACHE_LOOKUP, "capture, in a thread");
-    context->engine->capture(atomic_load(&context->engine_state));
+    capture this = *(capture *)argument;
+    free(argument);
+    pmm_timeline_background_thread();
+    pmm_span_begin(&this.context->runtime.timeline, PORTMM_PHASE_CACHE_LOOKUP, "capture, in a thread");
+    this.slot->engine->capture(atomic_load(&this.slot->state));
     pmm_span_end();
     return NULL;
 }
 
-static void start_thread(portmm_context *context) {
+static void start_thread(portmm_context *context, pmm_engine_slot *slot) {
     pmm_warmup *warmup = &context->warmup;
+    capture *work = malloc(sizeof *work);
+    if (work == NULL)
+        return;
+    *work = (capture){context, slot};
     pmm_mutex_lock(&warmup->mutex);
     if (warmup->has_thread)
         pmm_thread_join(warmup->thread); /* a second form to take; rare */
-    warmup->has_thread = pmm_thread_start(&warmup->thread, run_capture, context);
+    warmup->has_thread = pmm_thread_start(&warmup->thread, run_capture, work);
+    if (!warmup->has_thread)
+        free(work);
     pmm_mutex_unlock(&warmup->mutex);
 }
 
@@ -100,11 +114,13 @@ static void add_argument(command *this, const char *format, ...) {
     this->arguments[this->count] = NULL;
 }
 
-static void build_command(command *this, const portmm_context *context, const pmm_gemm *gemm) {
+static void build_command(command *this, const portmm_context *context, const pmm_engine *engine,
+                          const pmm_gemm *gemm) {
     this->used = this->count = 0;
     add_argument(this, "%s/" HELPER_NAME, context->opened->module->directory);
     add_argument(this, "--backend=%s:%d", context->backend->name, (int)context->info.index);
-    add_argument(this, "--engine=%s", context->engine->name);
+    if (engine != NULL)
+        add_argument(this, "--engine=%s", engine->name);
     add_argument(this, "--module-path=%s", context->opened->module->directory);
     add_argument(this, "--cache-dir=%s", context->runtime.config.cache_dir);
     add_argument(this, "--dtype=%d", (int)gemm->dtype);
@@ -120,53 +136,52 @@ static void build_command(command *this, const portmm_context *context, const pm
 }
 
 /* One helper for each device, engine and type at a time: the lock is taken here and handed to the helper. */
-static bool lock_for_helper(portmm_context *context, const pmm_gemm *gemm, int *file) {
+static bool lock_for_helper(portmm_context *context, const pmm_engine *engine, const pmm_gemm *gemm, int *file) {
     unsigned char dtype = (unsigned char)gemm->dtype;
     const char *texts[] = {context->backend->name, context->info.name, context->info.driver_version,
-                           context->engine->name};
+                           engine != NULL ? engine->name : ""};
     pmm_key_field fields[5] = {{"dtype", &dtype, 1}};
     for (size_t i = 0; i < 4; i++)
         fields[i + 1] = (pmm_key_field){"text", texts[i], strlen(texts[i])};
     return pmm_cache_lock(&context->runtime.cache, &(pmm_cache_key){"helper", fields, 5}, file);
 }
 
-/* False: a helper cannot be started, *why says why. */
-static bool start_helper(portmm_context *context, const pmm_gemm *gemm, const char **why) {
+pmm_helper_result pmm_warmup_start_helper(portmm_context *context, const pmm_engine *engine, const pmm_gemm *form,
+                                          const char **why) {
     command line;
-    pmm_gemm small = *gemm;
+    pmm_gemm small = *form;
     pmm_warmup_shrink(&small);
-    build_command(&line, context, &small);
+    build_command(&line, context, engine, &small);
     if (!pmm_program_exists(line.arguments[0])) {
         *why = HELPER_NAME " is not beside the backend modules";
-        return false;
+        return PMM_HELPER_IMPOSSIBLE;
     }
     int held;
-    if (!lock_for_helper(context, gemm, &held)) {
-        pmm_log(&context->runtime.config, PORTMM_LOG_DEBUG, "warm-up: another process fills the cache already");
-        return true;
-    }
+    if (!lock_for_helper(context, engine, form, &held))
+        return PMM_HELPER_BUSY;
     bool started = pmm_spawn_detached(line.arguments[0], line.arguments, held, why);
     pmm_file_unlock(held);
-    if (started) {
-        atomic_fetch_add(&context->runtime.cache.helpers, 1);
-        pmm_log(&context->runtime.config, PORTMM_LOG_INFO, "warm-up: a helper process fills the cache");
-    }
-    return started;
+    if (!started)
+        return PMM_HELPER_IMPOSSIBLE;
+    atomic_fetch_add(&context->runtime.cache.helpers, 1);
+    pmm_log(&context->runtime.config, PORTMM_LOG_INFO, "warm-up: a helper process fills the cache");
+    return PMM_HELPER_STARTED;
 }
 
-void pmm_warmup_after_product(portmm_context *context, pmm_engine_state *engine, const pmm_gemm *gemm) {
+void pmm_warmup_after_product(portmm_context *context, pmm_engine_slot *slot, const pmm_gemm *gemm) {
     pmm_runtime *runtime = &context->runtime;
-    if (runtime->config.warmup == PORTMM_WARMUP_OFF || !pmm_cache_can_write(&runtime->cache) ||
-        !context->engine->capture_wanted(engine))
+    pmm_engine_state *state = atomic_load(&slot->state);
+    if (state == NULL || runtime->config.warmup == PORTMM_WARMUP_OFF || !pmm_cache_can_write(&runtime->cache) ||
+        !slot->engine->capture_wanted(state))
         return;
     pmm_span_begin(&runtime->timeline, PORTMM_PHASE_CACHE_LOOKUP, "start the warm-up");
     const char *why = "";
     bool use_thread = runtime->config.warmup == PORTMM_WARMUP_THREAD;
-    if (!use_thread && !start_helper(context, gemm, &why)) {
+    if (!use_thread && pmm_warmup_start_helper(context, slot->engine, gemm, &why) == PMM_HELPER_IMPOSSIBLE) {
         pmm_log(&runtime->config, PORTMM_LOG_WARNING, "warm-up: no helper process (%s); a thread fills the cache", why);
         use_thread = true;
     }
     if (use_thread)
-        start_thread(context);
+        start_thread(context, slot);
     pmm_span_end();
 }

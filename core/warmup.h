@@ -15,8 +15,20 @@ bool pmm_warmup_init(pmm_warmup *warmup);
 /* Waits for the thread. */
 void pmm_warmup_fini(pmm_warmup *warmup);
 
-/* To be called after each product; cheap when there is nothing to take. */
-void pmm_warmup_after_product(portmm_context *context, pmm_engine_state *engine, const pmm_gemm *gemm);
+struct pmm_engine_slot;
+
+typedef enum pmm_helper_result {
+    PMM_HELPER_STARTED,
+    PMM_HELPER_BUSY, /* one is at work for the same device and engine already */
+    PMM_HELPER_IMPOSSIBLE
+} pmm_helper_result;
+
+/* A helper process for products like `form`: with one engine, or, if `engine` is NULL, to settle which one serves. */
+pmm_helper_result pmm_warmup_start_helper(portmm_context *context, const pmm_engine *engine, const pmm_gemm *form,
+                                          const char **why);
+
+/* To be called after each product of an engine; cheap when there is nothing to take. */
+void pmm_warmup_after_product(portmm_context *context, struct pmm_engine_slot *slot, const pmm_gemm *gemm);
 
 /* A smaller product that needs the same kernels: sizes keep their remainder by 1024, as tiles see them, and m * n * k
  * stays above 2^30, beyond any engine's threshold for small products. */

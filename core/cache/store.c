@@ -98,19 +98,24 @@ static bool read_entry(pmm_cache *cache, const char *name, const unsigned char *
     return verdict == PMM_ENTRY_GOOD;
 }
 
-bool pmm_cache_get(pmm_cache *cache, const pmm_cache_key *key, void **data, size_t *size) {
-    if (cache->entries == NULL)
-        return false;
+bool pmm_cache_peek(pmm_cache *cache, const pmm_cache_key *key, void **data, size_t *size) {
     char name[PMM_KEY_NAME_SIZE];
     size_t encoded_size = 0;
-    unsigned char *encoded = pmm_key_encode(key, &encoded_size);
+    unsigned char *encoded = cache->entries != NULL ? pmm_key_encode(key, &encoded_size) : NULL;
     bool found = false;
     if (encoded != NULL) {
         pmm_key_name(encoded, encoded_size, name);
         found = read_entry(cache, name, encoded, encoded_size, data, size);
-        pmm_log(cache->config, PORTMM_LOG_DEBUG, "cache: %s %s: %s", key->kind, name, found ? "hit" : "miss");
     }
     free(encoded);
+    return found;
+}
+
+bool pmm_cache_get(pmm_cache *cache, const pmm_cache_key *key, void **data, size_t *size) {
+    if (cache->entries == NULL)
+        return false;
+    bool found = pmm_cache_peek(cache, key, data, size);
+    pmm_log(cache->config, PORTMM_LOG_DEBUG, "cache: %s: %s", key->kind, found ? "hit" : "miss");
     atomic_fetch_add(found ? &cache->hits : &cache->misses, 1);
     if (found)
         atomic_fetch_add(&cache->bytes, *size);

@@ -25,6 +25,8 @@ bool pmm_cache_can_write(const pmm_cache *cache);
 
 /* See pmm_host. */
 bool pmm_cache_get(pmm_cache *cache, const pmm_cache_key *key, void **data, size_t *size);
+/* As get, without counting: for who looks again and again. */
+bool pmm_cache_peek(pmm_cache *cache, const pmm_cache_key *key, void **data, size_t *size);
 bool pmm_cache_put(pmm_cache *cache, const pmm_cache_key *key, const void *data, size_t size);
 void pmm_cache_reject(pmm_cache *cache, const pmm_cache_key *key, const char *why);
 

@@ -129,6 +129,20 @@ typedef enum portmm_warmup {
     PORTMM_WARMUP_OFF = 3      /* nobody: only portmm_prewarm stores */
 } portmm_warmup;
 
+/* Which engine serves a product, and so how long the first one takes. Engines differ in the last bits of a result. */
+typedef enum portmm_start {
+    PORTMM_START_DEFAULT = 0, /* PORTMM_START=tuned|fast|hybrid, else fast */
+    PORTMM_START_TUNED = 1,   /* the tuned engine only; the first product waits for it. Same rounding on every call. */
+    /* The starter, ready soon, serves until it is known which engine is faster for products of this class (type,
+     * transposes, sizes to a factor of two) and that one is loaded. The helper process of the warm-up finds that out,
+     * once for each device and driver, and the cache keeps it; no call of the application is spent on it. */
+    PORTMM_START_FAST = 2,
+    /* As fast; besides, portmm_context_create returns at once, and host-pointer products run on the CPU backend until
+     * the device is open and can serve them. All other calls wait for the device. If it cannot be opened the context is
+     * one of the CPU backend, and its reason says why. */
+    PORTMM_START_HYBRID = 3
+} portmm_start;
+
 /*
  * Options of a context. A member that is zero or NULL takes its default: the environment variable in brackets if it is
  * set, else what is stated. Options win over the environment. Strings are copied.
@@ -151,6 +165,7 @@ typedef struct portmm_context_options {
     portmm_log_callback log; /* NULL: nothing is logged */
     void *log_user_data;
     portmm_log_level log_level; /* lines above this level are not built; 0: errors only */
+    portmm_start start;         /* ignored where an engine is named: that one serves */
 } portmm_context_options;
 #define PORTMM_CONTEXT_OPTIONS_INIT                                                                                    \
     { .struct_size = sizeof(portmm_context_options) }
@@ -175,7 +190,7 @@ typedef struct portmm_context_info {
     const char *device_name;   /* as the driver tells it */
     const char *platform_name; /* OpenCL platform; "" elsewhere */
     const char *driver_version;
-    const char *engine; /* the engine that serves, "clblast" */
+    const char *engine; /* the one that served the latest product; before the first, the one that will */
     const char *reason; /* why this device was taken, one sentence */
 } portmm_context_info;
 #define PORTMM_CONTEXT_INFO_INIT                                                                                       \
@@ -260,6 +275,20 @@ PORTMM_API portmm_status portmm_dgemm(portmm_queue *queue, portmm_layout layout,
                                       int64_t ldc, size_t wait_count, portmm_event *const *wait_list,
                                       portmm_event **event);
 
+/* One change of the engine that serves a class of products. */
+typedef struct portmm_switch {
+    uint64_t at_ns;     /* portmm_clock_ns */
+    const char *from;   /* engine, or "cpu" for the CPU backend before a device is open */
+    const char *to;     /* engine */
+    const char *why;    /* static text */
+    portmm_dtype dtype; /* of the product that the change was made for */
+    int64_t m, n, k;
+} portmm_switch;
+
+/* Copies the first `capacity` switches of the context to `switches`, and their number to *count. It keeps 64. */
+PORTMM_API portmm_status portmm_switches_read(portmm_context *context, size_t capacity, portmm_switch *switches,
+                                              size_t *count);
+
 /* ---- 7  prewarm -------------------------------------------------------------------------------------------------- */
 
 /* A product by its form: enough to know which kernels it needs. Zero leading dimensions mean "no padding". */
@@ -279,7 +308,8 @@ typedef struct portmm_problem {
 
 /*
  * Prepares the engine for the problem: loads or compiles its kernels, runs them once on scratch data of the problem's
- * size, and stores in the on-disk cache what is not there yet. Blocks, on some drivers for many seconds when nothing is
+ * size, and stores in the on-disk cache what is not there yet. With start policy fast, does so for every engine, checks
+ * the result of each on whole numbers, times them, and settles which one serves problems of this class. Blocks, on some drivers for many seconds when nothing is
  * cached. Errors as for a product.
  */
 PORTMM_API portmm_status portmm_prewarm(portmm_context *context, const portmm_problem *problem);
@@ -391,8 +421,8 @@ typedef struct portmm_span {
 PORTMM_API portmm_status portmm_timeline_read(portmm_context *context, size_t capacity, portmm_span *spans,
                                               size_t *count);
 
-/* Nanoseconds spent in each phase since the context was created, without the spans inside (exclusive times). All spans
- * count, also those that were not kept. */
+/* Nanoseconds spent in each phase since the context was created, without the spans inside (exclusive times), also in
+ * spans that were not kept. Spans of the library's own threads are kept but not added: no call waits for them. */
 PORTMM_API portmm_status portmm_timeline_totals(portmm_context *context, uint64_t totals[PORTMM_PHASE_COUNT]);
 
 /* ---- 10  cache --------------------------------------------------------------------------------------------------- */
