@@ -29,13 +29,14 @@ typedef struct product {
     cl_long a_offset, a_row, a_column, b_offset, b_row, b_column;
 } product;
 
-/* A column-major product is the row-major one of the transposes: C^T := op(B)^T * op(A)^T. */
+/* A column-major product is the row-major one of the transposes, C^T := op(B)^T * op(A)^T: the same strides, with A and
+ * B in each other's place. */
 static product make_product(const pmm_gemm *gemm) {
     bool rows = gemm->layout == PORTMM_ROW_MAJOR;
     bool a_transposed = gemm->transa != PORTMM_NO_TRANS, b_transposed = gemm->transb != PORTMM_NO_TRANS;
     product this = {.gemm = gemm,
-                    .m = gemm->m,
-                    .n = gemm->n,
+                    .m = rows ? gemm->m : gemm->n,
+                    .n = rows ? gemm->n : gemm->m,
                     .k = gemm->k,
                     .a = gemm->a->memory,
                     .b = gemm->b->memory,
@@ -47,18 +48,16 @@ static product make_product(const pmm_gemm *gemm) {
                     .b_column = b_transposed ? gemm->ldb : 1};
     if (rows)
         return this;
-    return (product){.gemm = gemm,
-                     .m = gemm->n,
-                     .n = gemm->m,
-                     .k = gemm->k,
-                     .a = this.b,
-                     .b = this.a,
-                     .a_offset = this.b_offset,
-                     .a_row = b_transposed ? gemm->ldb : 1,
-                     .a_column = b_transposed ? 1 : gemm->ldb,
-                     .b_offset = this.a_offset,
-                     .b_row = a_transposed ? gemm->lda : 1,
-                     .b_column = a_transposed ? 1 : gemm->lda};
+    product swapped = this;
+    swapped.a = this.b;
+    swapped.a_offset = this.b_offset;
+    swapped.a_row = this.b_row;
+    swapped.a_column = this.b_column;
+    swapped.b = this.a;
+    swapped.b_offset = this.a_offset;
+    swapped.b_row = this.a_row;
+    swapped.b_column = this.a_column;
+    return swapped;
 }
 
 /* ---- open ---- */
