@@ -12,6 +12,7 @@ const char *bench_phase_name(int phase) {
 }
 
 static void fini_row(bench_row *row) {
+    free(row->engine);
     bench_series_fini(&row->process_to_result);
     bench_series_fini(&row->first_gemm);
     bench_series_fini(&row->gemm);

@@ -30,6 +30,7 @@ typedef struct bench_detail {
 
 typedef struct bench_row {
     bench_temperature temperature;
+    char *engine;                               /* that made the latest product of the latest sample; NULL for a peer */
     bench_series process_to_result, first_gemm; /* ms, one value for each sample */
     bench_series gemm;                          /* ms, steady products of all samples; only if warm */
     bench_detail *details;                      /* one for each sample; NULL for a peer */
@@ -54,6 +55,7 @@ typedef struct bench_peer {
 typedef struct bench_block {
     bench_identity identity;
     bench_problem problem;
+    bench_start start;
     bench_row rows[BENCH_TEMPERATURE_COUNT];
     size_t row_count;
     bench_peer *peers;

@@ -110,10 +110,9 @@ static void add_detail(json_t *object, const bench_row *row) {
 static json_t *make_result(const bench_block *block, const bench_row *row) {
     const bench_identity *id = &block->identity;
     json_t *object = json_pack("{s:s, s:s, s:s, s:s}", "backend", id->backend, "device", id->device, "driver",
-                               id->driver, "engine", id->engine);
+                               id->driver, "engine", row->engine != NULL ? row->engine : id->engine);
     add_problem(object, &block->problem);
-    /* The one start policy there is: the first call waits for the tuned engine. */
-    (void)json_object_set_new(object, "start", json_string("tuned"));
+    (void)json_object_set_new(object, "start", json_string(bench_start_name(block->start)));
     add_times(object, row);
     (void)json_object_set_new(object, "gflops", json_real(bench_row_gflops(row, &block->problem)));
     bool known = row->verified && isfinite(row->relative_error);

@@ -153,11 +153,12 @@ static void report_block(const program *self, const bench_block *block) {
     }
 }
 
-static bool measure_shape(program *self, const bench_identity *identity, const bench_shape *shape,
+static bool measure_shape(program *self, const bench_identity *identity, const bench_shape *shape, bench_start start,
                           bench_failure *failure) {
     const bench_options *options = &self->options;
     bench_block block = {
         .identity = copy_identity(identity),
+        .start = start,
         .problem = {shape->m, shape->n, shape->k, options->dtype, options->transa, options->transb},
     };
     if (!bench_measure(&self->launcher, options, &block, failure)) {
@@ -172,8 +173,11 @@ static bool measure_shape(program *self, const bench_identity *identity, const b
 
 static bool measure_backend(program *self, const bench_identity *identity, bench_failure *failure) {
     for (size_t i = 0; i < self->options.shape_count; i++) {
-        if (!measure_shape(self, identity, &self->options.shapes[i], failure)) {
-            return false;
+        for (int start = 0; start < BENCH_START_COUNT; start++) {
+            if (self->options.starts[start] &&
+                !measure_shape(self, identity, &self->options.shapes[i], (bench_start)start, failure)) {
+                return false;
+            }
         }
     }
     return true;

@@ -167,6 +167,19 @@ static char *apply_engine(parse *self, const char *name, const char *argument) {
     return argument[0] != '\0' ? NULL : bench_format("%s '': name an engine; --list shows them", name);
 }
 
+static char *add_start(parse *self, const char *name, const char *item) {
+    bench_start start = BENCH_FAST;
+    if (!bench_start_from_name(item, &start)) {
+        return bench_format("%s '%s': use fast, tuned or hybrid, or a comma-separated list", name, item);
+    }
+    self->options->starts[start] = true;
+    return NULL;
+}
+
+static char *apply_start(parse *self, const char *name, const char *argument) {
+    return for_each_item(self, name, argument, add_start);
+}
+
 static char *add_temperature(parse *self, const char *name, const char *item) {
     bench_temperature temperature = BENCH_COLD;
     if (!bench_temperature_from_name(item, &temperature)) {
@@ -235,29 +248,14 @@ static const struct option_row {
     apply_function apply;
     bool has_argument;
 } rows[] = {
-    {"-m", apply_dimension, true},
-    {"-n", apply_dimension, true},
-    {"-k", apply_dimension, true},
-    {"--size", apply_size, true},
-    {"--shape", apply_shape, true},
-    {"--backend", apply_backend, true},
-    {"--engine", apply_engine, true},
-    {"--dtype", apply_dtype, true},
-    {"--transa", apply_transpose, true},
-    {"--transb", apply_transpose, true},
-    {"--temperature", apply_temperature, true},
-    {"--runs", apply_runs, true},
-    {"--loops", apply_loops, true},
-    {"--samples", apply_samples, true},
-    {"--verify", apply_flag, false},
-    {"--no-verify", apply_flag, false},
-    {"--peers", apply_flag, false},
-    {"--json", apply_json, true},
-    {"--explain", apply_flag, false},
-    {"--quiet", apply_flag, false},
-    {"--list", apply_action, false},
-    {"--help", apply_action, false},
-    {"--version", apply_action, false},
+    {"-m", apply_dimension, true},       {"-n", apply_dimension, true},      {"-k", apply_dimension, true},
+    {"--size", apply_size, true},        {"--shape", apply_shape, true},     {"--backend", apply_backend, true},
+    {"--engine", apply_engine, true},    {"--dtype", apply_dtype, true},     {"--transa", apply_transpose, true},
+    {"--transb", apply_transpose, true}, {"--start", apply_start, true},     {"--temperature", apply_temperature, true},
+    {"--runs", apply_runs, true},        {"--loops", apply_loops, true},     {"--samples", apply_samples, true},
+    {"--verify", apply_flag, false},     {"--no-verify", apply_flag, false}, {"--peers", apply_flag, false},
+    {"--json", apply_json, true},        {"--explain", apply_flag, false},   {"--quiet", apply_flag, false},
+    {"--list", apply_action, false},     {"--help", apply_action, false},    {"--version", apply_action, false},
 };
 enum { ROW_COUNT = sizeof rows / sizeof rows[0], FIRST_CODE = 256 };
 
@@ -353,6 +351,9 @@ static void fill_defaults(parse *self) {
     }
     for (size_t i = 0; !any && i < BENCH_TEMPERATURE_COUNT; i++) {
         options->temperatures[i] = i != BENCH_DRIVER;
+    }
+    if (!options->starts[BENCH_FAST] && !options->starts[BENCH_TUNED] && !options->starts[BENCH_HYBRID]) {
+        options->starts[BENCH_FAST] = true;
     }
     if (options->backend_count == 0) {
         (void)add_backend(self, "--backend", "auto");

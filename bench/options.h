@@ -16,6 +16,7 @@ typedef struct bench_options {
     bench_dtype dtype;
     bool transa, transb;
     const char *engine; /* "": the backend's best */
+    bool starts[BENCH_START_COUNT];
     bool temperatures[BENCH_TEMPERATURE_COUNT];
     int64_t runs, loops, samples;
     bool runs_given; /* then they are not cut short */

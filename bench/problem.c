@@ -87,3 +87,19 @@ bool bench_temperature_from_name(const char *name, bench_temperature *temperatur
     }
     return false;
 }
+
+static const char *const start_names[BENCH_START_COUNT] = {"fast", "tuned", "hybrid"};
+
+const char *bench_start_name(bench_start start) {
+    return start_names[start];
+}
+
+bool bench_start_from_name(const char *name, bench_start *start) {
+    for (int i = 0; i < BENCH_START_COUNT; i++) {
+        if (strcmp(start_names[i], name) == 0) {
+            *start = (bench_start)i;
+            return true;
+        }
+    }
+    return false;
+}

@@ -46,6 +46,11 @@ typedef enum bench_temperature {
     BENCH_TEMPERATURE_COUNT
 } bench_temperature;
 
+/* Start policies, as libportmm's. */
+typedef enum bench_start { BENCH_FAST, BENCH_TUNED, BENCH_HYBRID, BENCH_START_COUNT } bench_start;
+const char *bench_start_name(bench_start start);
+bool bench_start_from_name(const char *name, bench_start *start);
+
 const char *bench_temperature_name(bench_temperature temperature);
 /* One line, the one that is printed under every table. */
 const char *bench_temperature_definition(bench_temperature temperature);

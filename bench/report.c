@@ -46,7 +46,8 @@ static void print_title(FILE *output, const bench_options *options, const bench_
     fprintf(output, "%s:%lld  %s\n", id->backend, (long long)id->index, id->device);
     print_if_any(output, "", id->platform);
     print_if_any(output, "driver ", id->driver);
-    fprintf(output, "engine %s; %s\n", id->engine, label);
+    fprintf(output, "start policy %s; %s\n",
+            options->engine[0] != '\0' ? "none: one engine" : bench_start_name(block->start), label);
     fprintf(output, "C := op(A) op(B), row-major; medians of %lld process%s for each temperature, interleaved\n",
             (long long)options->samples, options->samples == 1 ? "" : "es");
     free(label);
@@ -84,7 +85,11 @@ static void print_times_row(FILE *output, const char *name, const bench_problem 
 static void print_times(FILE *output, const bench_block *block) {
     print_times_head(output, "libportmm");
     for (size_t i = 0; i < block->row_count; i++) {
-        print_times_row(output, bench_temperature_name(block->rows[i].temperature), &block->problem, &block->rows[i]);
+        const bench_row *row = &block->rows[i];
+        char name[64];
+        (void)snprintf(name, sizeof name, "%-9s %s", bench_temperature_name(row->temperature),
+                       row->engine != NULL ? row->engine : "");
+        print_times_row(output, name, &block->problem, row);
     }
     for (size_t p = 0; p < block->peer_count; p++) {
         const bench_peer *peer = &block->peers[p];

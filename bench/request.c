@@ -8,12 +8,13 @@
 
 char *bench_request_encode(const bench_request *request) {
     const bench_problem *p = &request->problem;
-    json_t *object = json_pack(
-        "{s:s, s:s, s:I, s:b, s:I, s:I, s:I, s:s, s:b, s:b, s:I, s:I, s:b, s:b, s:b}", "backend", request->backend,
-        "engine", request->engine, "device_index", (json_int_t)request->device_index, "resolve", request->resolve, "m",
-        (json_int_t)p->m, "n", (json_int_t)p->n, "k", (json_int_t)p->k, "dtype", bench_dtype_name(p->dtype), "transa",
-        p->transa, "transb", p->transb, "runs", (json_int_t)request->runs, "loops", (json_int_t)request->loops,
-        "runs_bounded", request->runs_bounded, "steady", request->steady, "verify", request->verify);
+    json_t *object =
+        json_pack("{s:s, s:s, s:s, s:I, s:b, s:I, s:I, s:I, s:s, s:b, s:b, s:I, s:I, s:b, s:b, s:b}", "backend",
+                  request->backend, "engine", request->engine, "start", request->start, "device_index",
+                  (json_int_t)request->device_index, "resolve", request->resolve, "m", (json_int_t)p->m, "n",
+                  (json_int_t)p->n, "k", (json_int_t)p->k, "dtype", bench_dtype_name(p->dtype), "transa", p->transa,
+                  "transb", p->transb, "runs", (json_int_t)request->runs, "loops", (json_int_t)request->loops,
+                  "runs_bounded", request->runs_bounded, "steady", request->steady, "verify", request->verify);
     char *text = json_dumps(object, JSON_COMPACT);
     json_decref(object);
     return text;
@@ -26,11 +27,11 @@ bool bench_request_decode(const char *text, bench_request *request, void **stora
     const char *dtype = "";
     *request = (bench_request){0};
     /* "!": a key that is missing or one too many means that parent and child are of different versions. */
-    int error =
-        json_unpack(object, "{s:s, s:s, s:I, s:b, s:I, s:I, s:I, s:s, s:b, s:b, s:I, s:I, s:b, s:b, s:b !}", "backend",
-                    &request->backend, "engine", &request->engine, "device_index", &device_index, "resolve", &resolve,
-                    "m", &m, "n", &n, "k", &k, "dtype", &dtype, "transa", &transa, "transb", &transb, "runs", &runs,
-                    "loops", &loops, "runs_bounded", &runs_bounded, "steady", &steady, "verify", &verify);
+    int error = json_unpack(
+        object, "{s:s, s:s, s:s, s:I, s:b, s:I, s:I, s:I, s:s, s:b, s:b, s:I, s:I, s:b, s:b, s:b !}", "backend",
+        &request->backend, "engine", &request->engine, "start", &request->start, "device_index", &device_index,
+        "resolve", &resolve, "m", &m, "n", &n, "k", &k, "dtype", &dtype, "transa", &transa, "transb", &transb, "runs",
+        &runs, "loops", &loops, "runs_bounded", &runs_bounded, "steady", &steady, "verify", &verify);
     if (object == NULL || error != 0 || !bench_dtype_from_name(dtype, &request->problem.dtype) || m < 1 || n < 1 ||
         k < 1 || runs < 0 || loops < 0) {
         json_decref(object);

@@ -10,6 +10,7 @@
 typedef struct bench_request {
     const char *backend;  /* libportmm's spec, "opencl:0" */
     const char *engine;   /* "": the backend's best */
+    const char *start;    /* libportmm's start policy, "fast" */
     int64_t device_index; /* for peers: the same device, counted the same way */
     bool resolve;         /* only open the device and tell which it is */
     bench_problem problem;

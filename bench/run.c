@@ -31,6 +31,7 @@ static bench_request make_request(const run *self) {
     return (bench_request){
         .backend = self->spec,
         .engine = self->options->engine,
+        .start = bench_start_name(self->block->start),
         .device_index = self->block->identity.index,
         .problem = self->block->problem,
     };
@@ -61,8 +62,11 @@ static char *make_directory(bench_launcher *launcher, bench_failure *failure) {
 
 bool bench_resolve(bench_launcher *launcher, const bench_options *options, const char *spec, bench_identity *identity,
                    bench_failure *failure) {
-    bench_request request = {
-        .backend = spec, .engine = options->engine, .resolve = true, .problem = {.m = 1, .n = 1, .k = 1}};
+    bench_request request = {.backend = spec,
+                             .engine = options->engine,
+                             .start = "fast",
+                             .resolve = true,
+                             .problem = {.m = 1, .n = 1, .k = 1}};
     char *directory = make_directory(launcher, failure);
     if (directory == NULL) {
         return false;
@@ -160,11 +164,11 @@ static void warn_about_sample(run *self, const bench_row *row) {
     }
 }
 
-static void take_engine(bench_identity *identity, const json_t *result) {
+static void take_engine(bench_row *row, const json_t *result) {
     const char *engine = json_string_value(json_object_get(result, "engine"));
     if (engine != NULL && engine[0] != '\0') {
-        free(identity->engine);
-        identity->engine = bench_copy(engine, strlen(engine));
+        free(row->engine);
+        row->engine = bench_copy(engine, strlen(engine));
     }
 }
 
@@ -195,7 +199,7 @@ static bool take_sample(run *self, bench_row *row, int64_t number) {
         return false;
     }
     bench_row_add(row, result);
-    take_engine(&self->block->identity, result);
+    take_engine(row, result);
     json_decref(result);
     warn_about_sample(self, row);
     return true;

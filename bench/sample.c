@@ -5,11 +5,15 @@
 
 #include <portmm/portmm.h>
 
+#include <string.h>
+
 typedef struct sample {
     bench_problem problem;
     portmm_context *context;
     portmm_queue *queue;
     portmm_buffer *a, *b, *c;
+    bool on_host; /* hybrid: only host-pointer products run before the device is open */
+    const bench_matrices *host;
 } sample;
 
 static bool check_status(portmm_status status, bench_failure *failure) {
@@ -25,9 +29,13 @@ static bool connect_context(void *state, const bench_request *request, bench_fai
     portmm_context_options options = PORTMM_CONTEXT_OPTIONS_INIT;
     options.backend = request->backend;
     options.engine = request->engine[0] != '\0' ? request->engine : NULL;
+    options.start = strcmp(request->start, "tuned") == 0    ? PORTMM_START_TUNED
+                    : strcmp(request->start, "hybrid") == 0 ? PORTMM_START_HYBRID
+                                                            : PORTMM_START_FAST;
     self->problem = request->problem;
+    self->on_host = options.start == PORTMM_START_HYBRID && !request->resolve;
     return check_status(portmm_context_create(&options, &self->context), failure) &&
-           check_status(portmm_queue_create(self->context, &self->queue), failure);
+           (self->on_host || check_status(portmm_queue_create(self->context, &self->queue), failure));
 }
 
 static size_t matrix_size(const bench_problem *problem, int64_t rows, int64_t columns) {
@@ -37,6 +45,9 @@ static size_t matrix_size(const bench_problem *problem, int64_t rows, int64_t co
 static bool allocate_buffers(void *state, bench_failure *failure) {
     sample *self = state;
     const bench_problem *p = &self->problem;
+    if (self->on_host) {
+        return true;
+    }
     return check_status(portmm_buffer_create(self->context, matrix_size(p, p->m, p->k), &self->a), failure) &&
            check_status(portmm_buffer_create(self->context, matrix_size(p, p->k, p->n), &self->b), failure) &&
            check_status(portmm_buffer_create(self->context, matrix_size(p, p->m, p->n), &self->c), failure);
@@ -45,6 +56,10 @@ static bool allocate_buffers(void *state, bench_failure *failure) {
 static bool upload_matrices(void *state, const bench_matrices *host, bench_failure *failure) {
     sample *self = state;
     const bench_problem *p = &self->problem;
+    self->host = host;
+    if (self->on_host) {
+        return true;
+    }
     return check_status(portmm_buffer_write(self->queue, self->a, 0, matrix_size(p, p->m, p->k), host->a), failure) &&
            check_status(portmm_buffer_write(self->queue, self->b, 0, matrix_size(p, p->k, p->n), host->b), failure);
 }
@@ -62,8 +77,25 @@ static portmm_status call_gemm(sample *self, portmm_event **event) {
                         0, ldb, 0.0, self->c, 0, p->n, 0, NULL, event);
 }
 
+static portmm_status call_host_gemm(const sample *self) {
+    const bench_problem *p = &self->problem;
+    portmm_transpose transa = p->transa ? PORTMM_TRANS : PORTMM_NO_TRANS;
+    portmm_transpose transb = p->transb ? PORTMM_TRANS : PORTMM_NO_TRANS;
+    int64_t lda = bench_lda(p), ldb = bench_ldb(p);
+    if (p->dtype == BENCH_F32) {
+        return portmm_sgemm_host(self->context, PORTMM_ROW_MAJOR, transa, transb, p->m, p->n, p->k, 1.0F, self->host->a,
+                                 lda, self->host->b, ldb, 0.0F, self->host->c, p->n);
+    }
+    return portmm_dgemm_host(self->context, PORTMM_ROW_MAJOR, transa, transb, p->m, p->n, p->k, 1.0, self->host->a, lda,
+                             self->host->b, ldb, 0.0, self->host->c, p->n);
+}
+
 static bool multiply(void *state, bench_failure *failure) {
     portmm_event *event = NULL;
+    sample *self = state;
+    if (self->on_host) {
+        return check_status(call_host_gemm(self), failure);
+    }
     if (!check_status(call_gemm(state, &event), failure)) {
         return false;
     }
@@ -73,17 +105,24 @@ static bool multiply(void *state, bench_failure *failure) {
 }
 
 static bool enqueue(void *state, bench_failure *failure) {
+    sample *self = state;
+    if (self->on_host) {
+        return check_status(call_host_gemm(self), failure);
+    }
     return check_status(call_gemm(state, NULL), failure);
 }
 
 static bool finish(void *state, bench_failure *failure) {
     sample *self = state;
-    return check_status(portmm_queue_finish(self->queue), failure);
+    return self->on_host || check_status(portmm_queue_finish(self->queue), failure);
 }
 
 static bool download(void *state, const bench_matrices *host, bench_failure *failure) {
     sample *self = state;
     const bench_problem *p = &self->problem;
+    if (self->on_host) {
+        return true;
+    }
     return check_status(portmm_buffer_read(self->queue, self->c, 0, matrix_size(p, p->m, p->n), host->c), failure);
 }
 

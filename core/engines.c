@@ -41,7 +41,8 @@ portmm_status pmm_engines_take(portmm_context *context) {
             break;
     }
     if (engines->count > 0) {
-        atomic_store(&engines->served, engines->slots[engines->count - 1].engine->name);
+        const char *none = NULL; /* hybrid: the CPU may have served already */
+        atomic_compare_exchange_strong(&engines->served, &none, engines->slots[engines->count - 1].engine->name);
         return PORTMM_STATUS_SUCCESS;
     }
     if (config->engine == NULL)
@@ -291,7 +292,7 @@ static void *run_background(void *argument) {
 
 /* After a product that was served before its class was settled: asks for the helper at once, since the process may be a
  * short one, and lets the thread see to the rest. */
-static void start_background(portmm_context *context, pmm_engine_slot *slot, const pmm_gemm *gemm) {
+static void start_background(portmm_context *context, const pmm_engine_slot *slot, const pmm_gemm *gemm) {
     pmm_engines *engines = &context->engines;
     const pmm_class of = pmm_class_of(gemm);
     pmm_mutex_lock(&engines->mutex);
@@ -313,6 +314,11 @@ static void start_background(portmm_context *context, pmm_engine_slot *slot, con
         pmm_condition_signal(&engines->changed);
     }
     pmm_mutex_unlock(&engines->mutex);
+}
+
+void pmm_engines_begin(portmm_context *context, const pmm_gemm *form) {
+    if (context->engines.count > 1)
+        start_background(context, &context->engines.slots[choose_slot(context, form)], form);
 }
 
 void pmm_engines_stop(portmm_context *context) {

@@ -67,6 +67,9 @@ portmm_status pmm_engines_open(portmm_context *context, pmm_engine_slot *slot, p
 portmm_status pmm_engines_gemm(portmm_context *context, pmm_queue *queue, const char *function, const pmm_gemm *gemm,
                                size_t wait_count, pmm_event *const *wait_list, pmm_event **event);
 
+/* As after a product that the starter served: has it found out who serves this class, in the background. */
+void pmm_engines_begin(portmm_context *context, const pmm_gemm *form);
+
 /* What a choice found by this process means for it. */
 void pmm_engines_apply(portmm_context *context, const pmm_gemm *form, const pmm_choice *choice);
 

@@ -111,7 +111,8 @@ static portmm_status multiply(const char *function, portmm_context *context, pmm
     portmm_status status = pmm_gemm_check_form(function, gemm);
     if (status != PORTMM_STATUS_SUCCESS)
         return status;
-    context = pmm_hybrid_choose(context, gemm);
+    portmm_context *asked = context;
+    context = pmm_hybrid_choose(asked, gemm);
     status = pmm_gemm_check_dtype(function, context, gemm->dtype);
     if (status != PORTMM_STATUS_SUCCESS || gemm->m == 0 || gemm->n == 0)
         return status;
@@ -132,6 +133,8 @@ static portmm_status multiply(const char *function, portmm_context *context, pmm
     pmm_mutex_lock(&context->host_mutex);
     status = run_on_copies(function, context, gemm, operands);
     pmm_mutex_unlock(&context->host_mutex);
+    if (asked != context && status == PORTMM_STATUS_SUCCESS)
+        atomic_store(&asked->engines.served, atomic_load(&context->engines.served));
     return status;
 }
 

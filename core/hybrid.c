@@ -40,10 +40,12 @@ static void prepare_type(portmm_context *context, int type) {
     pmm_warmup_shrink(&form);
     pmm_mutex_unlock(&hybrid->mutex);
     portmm_status status = pmm_scratch_run(context, starter, &form);
-    if (status == PORTMM_STATUS_SUCCESS)
+    if (status == PORTMM_STATUS_SUCCESS) {
         pmm_engines_note_switch(context, "cpu", starter->engine->name, "the device is open", &form);
-    else
+        pmm_engines_begin(context, &form);
+    } else {
         pmm_log(&context->runtime.config, PORTMM_LOG_WARNING, "hybrid: the CPU goes on: %s", portmm_last_error());
+    }
     pmm_mutex_lock(&hybrid->mutex);
     hybrid->asked[type].dtype = 0;
     if (status == PORTMM_STATUS_SUCCESS)

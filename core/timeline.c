@@ -110,5 +110,11 @@ portmm_status portmm_timeline_totals(portmm_context *context, uint64_t totals[PO
     pmm_mutex_lock(&timeline->mutex);
     memcpy(totals, timeline->totals, sizeof timeline->totals);
     pmm_mutex_unlock(&timeline->mutex);
+    if (context->hybrid.front != NULL) { /* what the CPU did in its place */
+        uint64_t front[PORTMM_PHASE_COUNT];
+        portmm_timeline_totals(context->hybrid.front, front);
+        for (int i = 0; i < PORTMM_PHASE_COUNT; i++)
+            totals[i] += front[i];
+    }
     return PORTMM_STATUS_SUCCESS;
 }
