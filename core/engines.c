@@ -19,7 +19,8 @@ bool pmm_engines_init(pmm_engines *engines) {
 }
 
 void pmm_engines_fini(pmm_engines *engines) {
-    pmm_condition_fini(&engines->changed);
+    if (!engines->has_thread) /* in the child of a fork it seems to wait for ever; so would we */
+        pmm_condition_fini(&engines->changed);
     pmm_mutex_fini(&engines->mutex);
     pmm_mutex_fini(&engines->open_mutex);
 }

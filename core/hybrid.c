@@ -17,7 +17,8 @@ bool pmm_hybrid_init(pmm_hybrid *hybrid) {
 
 void pmm_hybrid_fini(pmm_hybrid *hybrid) {
     portmm_context_destroy(hybrid->front);
-    pmm_condition_fini(&hybrid->changed);
+    if (!hybrid->has_thread) /* as in engines.c */
+        pmm_condition_fini(&hybrid->changed);
     pmm_mutex_fini(&hybrid->mutex);
 }
 

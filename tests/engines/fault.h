@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How the fault backend behaves; the test sets it while no context is open. */
+#ifndef FAULT_H
+#define FAULT_H
+
+#include <portmm/backend.h>
+
+enum { FAULT_TUNED, FAULT_STARTER, FAULT_ENGINES };
+
+typedef struct fault_control {
+    int device_open_ms; /* the device takes so long to open */
+    bool device_fails;  /* and then does not */
+    struct {
+        int open_ms, gemm_ms; /* how long it takes */
+        bool open_fails;      /* UNAVAILABLE */
+        bool refuses;         /* every product: UNSUPPORTED */
+        bool wrong;           /* one element of every product is off by one */
+    } engines[FAULT_ENGINES];
+    _Atomic(int) products[FAULT_ENGINES]; /* counted */
+} fault_control;
+
+#endif
