@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# portmm_embed_text(target directory/name.cl...): each file becomes <name>_cl.h with `static const char <name>_cl[]`.
+# portmm_embed_text(target directory/name.cl...): each file becomes embedded/<name>_cl.h with `static const char <name>_cl[]`.
 function(portmm_embed_text target)
   foreach(file IN LISTS ARGN)
     get_filename_component(name ${file} NAME)
@@ -10,5 +10,5 @@ function(portmm_embed_text target)
     string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
     file(CONFIGURE OUTPUT ${header} CONTENT "static const char ${symbol}[] = {${bytes}0};\n")
   endforeach()
-  target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/embedded)
+  target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_BINARY_DIR})
 endfunction()

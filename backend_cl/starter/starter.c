@@ -7,8 +7,8 @@
 #include "cl_error.h"
 #include "engine.h"
 #include "program.h"
-#include "tiled_cl.h"
-#include "wide_cl.h"
+#include "embedded/tiled_cl.h"
+#include "embedded/wide_cl.h"
 
 enum { DTYPES = 2, ROWS = 8, PACK_ROWS = 64, TILE = 64, TILE_SIDE = 16 };
 
@@ -278,7 +278,7 @@ static portmm_status run_gemm(pmm_engine_state *engine, pmm_queue *queue, const 
 
 const pmm_engine pmm_cl_starter = {
     .name = "starter",
-    .max_size = INT64_MAX / 4,
+    .max_size = INT32_MAX,
     .max_index = INT64_MAX / 16, /* its kernels index with 64 bits */
     .open = open_engine,
     .close = pmm_cl_engine_close,

@@ -188,6 +188,7 @@ START_TEST(test_request_survives_the_way) {
     bench_request sent = {
         .backend = "opencl:1",
         .engine = "clblast",
+        .start = "hybrid",
         .device_index = 1,
         .problem = {3, 4, 5, BENCH_F64, true, false},
         .runs = 6,
@@ -201,6 +202,7 @@ START_TEST(test_request_survives_the_way) {
     ck_assert(bench_request_decode(text, &got, &storage));
     ck_assert_str_eq(got.backend, "opencl:1");
     ck_assert_str_eq(got.engine, "clblast");
+    ck_assert_str_eq(got.start, "hybrid");
     ck_assert_int_eq(got.device_index, 1);
     ck_assert_int_eq(got.problem.m * 100 + got.problem.n * 10 + got.problem.k, 345);
     ck_assert_int_eq(got.problem.dtype, BENCH_F64);

@@ -55,8 +55,9 @@ cp "$modules"/portmm-cpu.so "$modules"/portmm-opencl.so "$work/no-clblast/"
     expect "module is no library, all" 0 "portmm-opencl.so cannot be loaded" \
         env PORTMM_MODULE_PATH="$work/modules" "$bench" --backend all $quick
     expect "module deleted, listed" 0 "no module portmm-cuda.so" "$bench" --list
-    expect "no CLBlast" 3 "engine clblast cannot be loaded" \
-        env PORTMM_MODULE_PATH="$work/no-clblast" "$bench" --backend opencl $quick
+    expect "no CLBlast, asked for" 3 "engine clblast cannot be loaded" \
+        env PORTMM_MODULE_PATH="$work/no-clblast" "$bench" --backend opencl --engine clblast $quick
+    expect "no CLBlast" 0 "starter" env PORTMM_MODULE_PATH="$work/no-clblast" "$bench" --backend opencl $quick
     expect "no such device" 3 "there is no such device" "$bench" --backend opencl:99 $quick
     expect "no such backend" 2 "unknown backend" "$bench" --backend vulkan $quick
     expect "HOME unset" 0 "openblas" env -u HOME -u XDG_CACHE_HOME -u PORTMM_CACHE_DIR "$bench" --backend cpu $quick

@@ -35,6 +35,7 @@ int main(void) {
         return 1;
     portmm_context_options options = PORTMM_CONTEXT_OPTIONS_INIT;
     options.backend = "opencl";
+    options.engine = "clblast";
     portmm_context *context;
     portmm_status status = portmm_context_create(&options, &context);
     if (status == PORTMM_STATUS_UNAVAILABLE) {

@@ -32,17 +32,23 @@ static void keep_warning(portmm_log_level level, const char *message, void *user
         snprintf(warning, sizeof warning, "%s", message);
 }
 
-static portmm_context *open_context(portmm_warmup warmup) {
+static portmm_context *open_with(portmm_warmup warmup, portmm_start start) {
     portmm_context_options options = PORTMM_CONTEXT_OPTIONS_INIT;
     options.backend = "opencl";
     options.cache_dir = cache_directory;
     options.warmup = warmup;
+    options.start = start;
     options.log = keep_warning;
     options.log_level = PORTMM_LOG_WARNING;
     portmm_context *context;
     portmm_status status = portmm_context_create(&options, &context);
     ck_assert_msg(status == PORTMM_STATUS_SUCCESS, "%s", portmm_last_error());
     return context;
+}
+
+/* One engine, one program: what is stored can be counted. */
+static portmm_context *open_context(portmm_warmup warmup) {
+    return open_with(warmup, PORTMM_START_TUNED);
 }
 
 static void multiply(portmm_context *context) {
@@ -80,10 +86,10 @@ static size_t count_entries(void) {
     return count_directory(path);
 }
 
-static void wait_for_entry(void) {
-    for (int tenth = 0; tenth < SECONDS * 10 && count_entries() == 0; tenth++)
+static void wait_for_entries(size_t count) {
+    for (int tenth = 0; tenth < SECONDS * 10 && count_entries() < count; tenth++)
         nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
-    ck_assert_uint_eq(count_entries(), 1);
+    ck_assert_uint_eq(count_entries(), count);
 }
 
 static void set_up(void) {
@@ -126,7 +132,7 @@ START_TEST(test_helper) {
     multiply(context); /* does not start another */
     ck_assert_uint_eq(get_stats(context).helpers, 1);
     portmm_context_destroy(context);
-    wait_for_entry();
+    wait_for_entries(1);
     ck_assert_int_eq(child_signals, 0);
     signal(SIGCHLD, SIG_DFL);
     expect_hit();
@@ -179,6 +185,22 @@ START_TEST(test_prewarm) {
 }
 END_TEST
 
+/* The helper finds out which engine serves, and stores the programs of both. */
+START_TEST(test_fast) {
+    portmm_context *context = open_with(PORTMM_WARMUP_HELPER, PORTMM_START_FAST);
+    multiply(context);
+    ck_assert_uint_eq(get_stats(context).helpers, 1);
+    portmm_context_destroy(context);
+    wait_for_entries(3);
+    context = open_with(PORTMM_WARMUP_HELPER, PORTMM_START_FAST);
+    multiply(context);
+    ck_assert_uint_ge(get_stats(context).hits, 1);
+    ck_assert_uint_eq(get_stats(context).misses, 0);
+    ck_assert_uint_eq(get_stats(context).helpers, 0);
+    portmm_context_destroy(context);
+}
+END_TEST
+
 static bool has_opencl(void) {
     portmm_context_options options = PORTMM_CONTEXT_OPTIONS_INIT;
     options.backend = "opencl";
@@ -204,6 +226,7 @@ int main(void) {
     tcase_add_test(tests, test_off);
     tcase_add_test(tests, test_subreaper_gets_a_thread);
     tcase_add_test(tests, test_prewarm);
+    tcase_add_test(tests, test_fast);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_set_fork_status(runner, CK_NOFORK);
