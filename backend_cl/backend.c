@@ -13,12 +13,14 @@ static portmm_status open_backend(const pmm_host *host, pmm_backend_state **stat
     if (made == NULL)
         return host->fail(PORTMM_STATUS_OUT_OF_MEMORY, "opencl: no memory");
     made->host = host;
+    host->lock(host); /* some drivers do not survive two threads that start them */
     portmm_status status = pmm_cl_load(host, &made->api);
     if (status == PORTMM_STATUS_SUCCESS) {
         host->span_begin(host, PORTMM_PHASE_ENUMERATE, "OpenCL platforms and devices");
         status = pmm_cl_find_devices(made);
         host->span_end(host);
     }
+    host->unlock(host);
     if (status != PORTMM_STATUS_SUCCESS) {
         close_backend(made);
         return status;

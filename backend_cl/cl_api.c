@@ -4,7 +4,7 @@
 #include <string.h>
 
 static void *open_loader(const pmm_host *host) {
-    static const char *const names[] = {"libOpenCL.so.1", "libOpenCL.so", "OpenCL.dll"};
+    static const char *const names[] = {"libOpenCL.so.1", "libOpenCL.so"};
     const char *why = "", *first = NULL;
     char text[256] = "";
     void *library = NULL;

@@ -46,11 +46,8 @@
     X(clReleaseKernel)                                                                                                 \
     X(clEnqueueNDRangeKernel)
 
-typedef struct pmm_cl_api {
-#define PMM_CL_MEMBER(name) cl_api_##name name;
-    PMM_CL_FUNCTIONS(PMM_CL_MEMBER)
-#undef PMM_CL_MEMBER
-} pmm_cl_api;
+/* The headers' own table of functions; only those above are filled in. */
+typedef cl_icd_dispatch pmm_cl_api;
 
 /* Loads the loader. UNAVAILABLE: there is none. */
 portmm_status pmm_cl_load(const pmm_host *host, pmm_cl_api *api);

@@ -50,3 +50,8 @@ portmm_status pmm_cl_fail(const pmm_host *host, const char *call, cl_int code) {
             found = meanings[i];
     return host->fail(found.status, "opencl: %s: %s (%d)", call, found.name, (int)code);
 }
+
+portmm_status pmm_cl_fail_late(const pmm_host *host, const char *call, cl_int code) {
+    portmm_status status = pmm_cl_fail(host, call, code);
+    return status == PORTMM_STATUS_DEVICE_LOST ? status : PORTMM_STATUS_DEVICE_ERROR;
+}

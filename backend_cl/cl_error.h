@@ -8,4 +8,7 @@
 /* Records "opencl: <call>: CL_... (-n)" and returns the status that fits. */
 portmm_status pmm_cl_fail(const pmm_host *host, const char *call, cl_int code);
 
+/* For work that was enqueued before: whatever the code, it may have been done in part. DEVICE_ERROR or DEVICE_LOST. */
+portmm_status pmm_cl_fail_late(const pmm_host *host, const char *call, cl_int code);
+
 #endif

@@ -6,7 +6,7 @@
 
 static const pmm_clblast *loaded; /* under host->lock until set; stays */
 
-static portmm_status load_library(const pmm_host *host) {
+static portmm_status load_library(const pmm_host *host, const pmm_cl_api *api) {
     const char *why = "";
     host->span_begin(host, PORTMM_PHASE_LOAD, "CLBlast");
     void *library = host->library_open(host, PMM_CLBLAST_FILE, true, &why);
@@ -19,7 +19,7 @@ static portmm_status load_library(const pmm_host *host) {
                           why, PMM_CLBLAST_FILE);
     pmm_clblast_entry_fn *entry;
     memcpy(&entry, &symbol, sizeof symbol); /* ISO C has no cast for it */
-    loaded = entry();
+    loaded = entry(api);
     return PORTMM_STATUS_SUCCESS;
 }
 
@@ -28,7 +28,7 @@ static portmm_status open_engine(pmm_device *device, pmm_engine_state **engine) 
     portmm_status status = PORTMM_STATUS_SUCCESS;
     host->lock(host);
     if (loaded == NULL)
-        status = load_library(host);
+        status = load_library(host, device->api);
     host->unlock(host);
     return status == PORTMM_STATUS_SUCCESS ? loaded->engine->open(device, engine) : status;
 }
@@ -50,9 +50,9 @@ static void capture(pmm_engine_state *engine) {
     loaded->engine->capture(engine);
 }
 
-void pmm_cl_clblast_forget(const pmm_host *host, const pmm_cl_api *api) {
+void pmm_cl_clblast_forget(const pmm_host *host) {
     if (loaded != NULL)
-        loaded->forget(host, api);
+        loaded->forget(host);
 }
 
 const pmm_engine pmm_cl_clblast = {

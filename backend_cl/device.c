@@ -203,6 +203,7 @@ void pmm_cl_free_devices(pmm_backend_state *state) {
 
 struct pmm_cl_shared {
     cl_device_id id;
+    char *cache; /* contexts with another cache do not share: programs know what is in theirs */
     cl_context context;
     size_t users;
     pmm_cl_shared *next;
@@ -221,18 +222,25 @@ static portmm_status create_context(const pmm_backend_state *state, const pmm_cl
 }
 
 static portmm_status share_context(const pmm_backend_state *state, const pmm_cl_found *found, pmm_cl_shared **shared) {
+    const char *cache = state->host->cache_identity(state->host);
     for (pmm_cl_shared *each = open_contexts; each != NULL; each = each->next)
-        if (each->id == found->id) {
+        if (each->id == found->id && strcmp(each->cache, cache) == 0) {
             each->users++;
             *shared = each;
             return PORTMM_STATUS_SUCCESS;
         }
     pmm_cl_shared *made = calloc(1, sizeof *made);
-    if (made == NULL)
+    char *copy = copy_trimmed(cache);
+    if (made == NULL || copy == NULL) {
+        free(made);
+        free(copy);
         return state->host->fail(PORTMM_STATUS_OUT_OF_MEMORY, "opencl: no memory to open a device");
+    }
+    made->cache = copy;
     portmm_status status = create_context(state, found, &made->context);
     if (status != PORTMM_STATUS_SUCCESS) {
         free(made);
+        free(copy);
         return status;
     }
     made->id = found->id;
@@ -269,13 +277,14 @@ void pmm_cl_device_close(pmm_device *device) {
     if (--device->shared->users == 0) {
         /* CLBlast holds programs of the driver context, and with them all of it. It can only drop every program at
          * once; those of other devices come back from the cache at their next use. */
-        pmm_cl_clblast_forget(host, device->api);
+        pmm_cl_clblast_forget(host);
         pmm_cl_starter_forget(device->api, device->context);
         device->api->clReleaseContext(device->context);
         pmm_cl_shared **link = &open_contexts;
         while (*link != device->shared)
             link = &(*link)->next;
         *link = device->shared->next;
+        free(device->shared->cache);
         free(device->shared);
     }
     host->unlock(host);

@@ -24,7 +24,7 @@ portmm_status pmm_cl_queue_create(pmm_device *device, pmm_queue **queue) {
 
 portmm_status pmm_cl_queue_finish(pmm_queue *queue) {
     cl_int code = queue->device->api->clFinish(queue->queue);
-    return code == CL_SUCCESS ? PORTMM_STATUS_SUCCESS : pmm_cl_fail(queue->device->host, "clFinish", code);
+    return code == CL_SUCCESS ? PORTMM_STATUS_SUCCESS : pmm_cl_fail_late(queue->device->host, "clFinish", code);
 }
 
 portmm_status pmm_cl_queue_barrier(pmm_queue *queue, size_t wait_count, pmm_event *const *wait_list,
@@ -91,7 +91,8 @@ portmm_status pmm_cl_buffer_write(pmm_queue *queue, pmm_buffer *buffer, const pm
                                     : api->clEnqueueWriteBufferRect(queue->queue, buffer->memory, CL_TRUE, origin,
                                                                     host_origin, region, copy->pitch, 0,
                                                                     copy->host_pitch, 0, source, 0, NULL, NULL);
-    return code == CL_SUCCESS ? PORTMM_STATUS_SUCCESS : pmm_cl_fail(queue->device->host, "clEnqueueWriteBuffer", code);
+    return code == CL_SUCCESS ? PORTMM_STATUS_SUCCESS
+                              : pmm_cl_fail_late(queue->device->host, "clEnqueueWriteBuffer", code);
 }
 
 portmm_status pmm_cl_buffer_read(pmm_queue *queue, const pmm_buffer *buffer, const pmm_copy *copy, void *destination) {
@@ -103,12 +104,13 @@ portmm_status pmm_cl_buffer_read(pmm_queue *queue, const pmm_buffer *buffer, con
                                                  destination, 0, NULL, NULL)
                       : api->clEnqueueReadBufferRect(queue->queue, buffer->memory, CL_TRUE, origin, host_origin, region,
                                                      copy->pitch, 0, copy->host_pitch, 0, destination, 0, NULL, NULL);
-    return code == CL_SUCCESS ? PORTMM_STATUS_SUCCESS : pmm_cl_fail(queue->device->host, "clEnqueueReadBuffer", code);
+    return code == CL_SUCCESS ? PORTMM_STATUS_SUCCESS
+                              : pmm_cl_fail_late(queue->device->host, "clEnqueueReadBuffer", code);
 }
 
 portmm_status pmm_cl_event_wait(pmm_event *event) {
     cl_int code = event->device->api->clWaitForEvents(1, &event->event);
-    return code == CL_SUCCESS ? PORTMM_STATUS_SUCCESS : pmm_cl_fail(event->device->host, "clWaitForEvents", code);
+    return code == CL_SUCCESS ? PORTMM_STATUS_SUCCESS : pmm_cl_fail_late(event->device->host, "clWaitForEvents", code);
 }
 
 void pmm_cl_event_destroy(pmm_event *event) {

@@ -73,6 +73,6 @@ void pmm_cl_starter_forget(const pmm_cl_api *api, cl_context context);
 /* clblast_engine.c */
 extern const pmm_engine pmm_cl_clblast;
 /* Drops all programs that CLBlast keeps in memory, if it is loaded. To be called with the lock held. */
-void pmm_cl_clblast_forget(const pmm_host *host, const pmm_cl_api *api);
+void pmm_cl_clblast_forget(const pmm_host *host);
 
 #endif

@@ -18,6 +18,7 @@ typedef struct pmm_launch_set {
 
 typedef struct pmm_program pmm_program;
 struct pmm_program {
+    uint64_t mark;     /* tells it from a driver's object */
     size_t references; /* CLBlast's, and one of a capture under way */
     uint64_t number;   /* the token's */
     cl_context context;
@@ -31,12 +32,13 @@ struct pmm_program {
     pmm_program *next;
 };
 
+bool pmm_program_is_one(const void *handle);
 pmm_program *pmm_program_create(cl_context context, const char *source, size_t size);
 /* CLBlast asks for a program's binary only to hand it back for another context: a token with the number will do. */
 #define PMM_TOKEN_SIZE 16
 void pmm_program_token(const pmm_program *program, unsigned char token[PMM_TOKEN_SIZE]);
 /* NULL: no such program. */
-pmm_program *pmm_program_from_token(cl_context context, const unsigned char *token, size_t size);
+const char *pmm_program_source_of_token(const unsigned char *token, size_t size);
 void pmm_program_release(const pmm_cl_api *api, pmm_program *program);
 
 /* From the cache, or else from source. CL_OUT_OF_HOST_MEMORY or what clBuildProgram gives. */

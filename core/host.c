@@ -73,6 +73,10 @@ static void host_machine(const pmm_host *host, pmm_machine *machine) {
     *machine = get_opened(host)->runtime->machine;
 }
 
+static const char *host_cache_identity(const pmm_host *host) {
+    return get_opened(host)->runtime->cache.identity;
+}
+
 static const pmm_host host_table = {
     .struct_size = sizeof(pmm_host),
     .log = host_log,
@@ -89,6 +93,7 @@ static const pmm_host host_table = {
     .lock = host_lock,
     .unlock = host_unlock,
     .machine = host_machine,
+    .cache_identity = host_cache_identity,
 };
 
 portmm_status pmm_runtime_init(pmm_runtime *runtime, const portmm_context_options *options) {

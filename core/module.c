@@ -124,6 +124,11 @@ static portmm_status load_once(const char *name, const char *path, pmm_module **
     portmm_status status = open_module(name, path, &backend);
     if (status != PORTMM_STATUS_SUCCESS)
         return status;
+    for (pmm_module *each = registry; each != NULL; each = each->next)
+        if (each->backend == backend) { /* the same file by another name: one lock for it */
+            *module = each;
+            return PORTMM_STATUS_SUCCESS;
+        }
     pmm_module *made = make_module(path, backend);
     if (made == NULL)
         return pmm_fail(PORTMM_STATUS_OUT_OF_MEMORY, "backend %s: no memory", name);

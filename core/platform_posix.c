@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -97,7 +98,7 @@ char **pmm_environment(void) {
 }
 
 bool pmm_process_is_privileged(void) {
-    return geteuid() != getuid() || getegid() != getgid();
+    return getauxval(AT_SECURE) != 0;
 }
 
 static void read_cpu_name(char *name, size_t size) {
@@ -195,7 +196,9 @@ bool pmm_spawn_detached(const char *path, const char *const *arguments, int kept
     }
     launch this = {.path = path, .arguments = arguments, .environment = environ, .kept_file = kept_file};
     sigset_t all, before;
+    int cancel_state;
     sigfillset(&all);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state); /* system calls below would be places for it */
     pmm_mutex_lock(&one_at_a_time);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* no handler may run on the shared memory */
     /* No exit signal: the application's SIGCHLD handler and wait() do not see this child; __WCLONE does. */
@@ -206,6 +209,7 @@ bool pmm_spawn_detached(const char *path, const char *const *arguments, int kept
         }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pmm_mutex_unlock(&one_at_a_time);
+    pthread_setcancelstate(cancel_state, NULL);
     if (error == 0)
         error = this.error;
     if (error != 0)

@@ -28,12 +28,17 @@ static portmm_status read_problem(const portmm_context *context, const portmm_pr
                        .lda = given.lda,
                        .ldb = given.ldb,
                        .ldc = given.ldc,
+                       .a_offset = given.a_offset,
+                       .b_offset = given.b_offset,
+                       .c_offset = given.c_offset,
                        .alpha = 1};
     pmm_shape shapes[PMM_MATRICES];
     pmm_gemm_shapes(gemm, shapes);
     set_leading(&gemm->lda, shapes[PMM_A]);
     set_leading(&gemm->ldb, shapes[PMM_B]);
     set_leading(&gemm->ldc, shapes[PMM_C]);
+    if (gemm->a_offset < 0 || gemm->b_offset < 0 || gemm->c_offset < 0)
+        return pmm_fail(PORTMM_STATUS_INVALID_ARGUMENT, "portmm_prewarm: an offset of the problem is negative");
     status = pmm_gemm_check_form("portmm_prewarm", gemm);
     if (status == PORTMM_STATUS_SUCCESS)
         status = pmm_gemm_check_dtype("portmm_prewarm", context, gemm->dtype);
@@ -46,13 +51,9 @@ static portmm_status read_problem(const portmm_context *context, const portmm_pr
 static portmm_status prepare_only_engine(portmm_context *context, const pmm_gemm *gemm) {
     pmm_engine_slot *slot = &context->engines.slots[0];
     portmm_status status = pmm_scratch_run(context, slot, gemm);
-    if (status != PORTMM_STATUS_SUCCESS || !slot->engine->capture_wanted(atomic_load(&slot->state)) ||
-        !pmm_cache_can_write(&context->runtime.cache))
-        return status;
-    pmm_span_begin(&context->runtime.timeline, PORTMM_PHASE_CACHE_LOOKUP, "capture");
-    slot->engine->capture(atomic_load(&slot->state));
-    pmm_span_end();
-    return PORTMM_STATUS_SUCCESS;
+    if (status == PORTMM_STATUS_SUCCESS)
+        pmm_scratch_capture(context);
+    return status;
 }
 
 portmm_status portmm_prewarm(portmm_context *context, const portmm_problem *problem) {

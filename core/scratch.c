@@ -35,17 +35,18 @@ static void close_scratch(scratch *this) {
 static portmm_status open_scratch(scratch *this, portmm_context *context, const pmm_gemm *form) {
     *this = (scratch){.context = context, .gemm = *form};
     this->gemm.a = this->gemm.b = this->gemm.c = NULL;
-    this->gemm.a_offset = this->gemm.b_offset = this->gemm.c_offset = 0;
     this->gemm.alpha = 1;
     this->gemm.beta = 0;
     pmm_shape shapes[PMM_MATRICES];
     pmm_gemm_shapes(form, shapes);
     const int64_t leading[PMM_MATRICES] = {form->lda, form->ldb, form->ldc};
+    const int64_t offsets[PMM_MATRICES] = {form->a_offset, form->b_offset, form->c_offset};
     pmm_buffer **buffers[PMM_MATRICES] = {&this->gemm.a, &this->gemm.b, &this->gemm.c};
     portmm_status status = context->backend->queue_create(context->device, &this->queue);
     for (int i = 0; i < PMM_MATRICES && status == PORTMM_STATUS_SUCCESS; i++) {
         if (!pmm_shape_bytes(shapes[i], leading[i], form->dtype, &this->bytes[i]))
             return pmm_fail(PORTMM_STATUS_OUT_OF_MEMORY, "a scratch matrix is larger than memory");
+        this->bytes[i] += (size_t)offsets[i] * pmm_dtype_size(form->dtype);
         status = pmm_zeros_create(context, this->queue, this->bytes[i], buffers[i]);
     }
     return status;
@@ -135,9 +136,9 @@ static bool is_row_right(const scratch *this, int64_t row) {
     for (int64_t column = 0; column < gemm->n; column++) {
         double sum = 0;
         for (int64_t p = 0; p < gemm->k; p++)
-            sum += get_element(this, PMM_A, locate(gemm->layout, gemm->transa, gemm->lda, row, p)) *
-                   get_element(this, PMM_B, locate(gemm->layout, gemm->transb, gemm->ldb, p, column));
-        int64_t position = locate(gemm->layout, PORTMM_NO_TRANS, gemm->ldc, row, column);
+            sum += get_element(this, PMM_A, gemm->a_offset + locate(gemm->layout, gemm->transa, gemm->lda, row, p)) *
+                   get_element(this, PMM_B, gemm->b_offset + locate(gemm->layout, gemm->transb, gemm->ldb, p, column));
+        int64_t position = gemm->c_offset + locate(gemm->layout, PORTMM_NO_TRANS, gemm->ldc, row, column);
         if (get_element(this, PMM_C, position) != sum) /* a NaN, too */
             return false;
     }
@@ -211,15 +212,17 @@ static portmm_status conclude(portmm_context *context, const verdict *verdicts, 
                     context->backend->name, context->info.name);
 }
 
-static void capture_all(portmm_context *context) {
+void pmm_scratch_capture(portmm_context *context) {
     if (!pmm_cache_can_write(&context->runtime.cache))
         return;
     pmm_span_begin(&context->runtime.timeline, PORTMM_PHASE_CACHE_LOOKUP, "capture");
     for (size_t i = context->engines.count; i-- > 0;) { /* the starter first: it is the next thing that is needed */
         const pmm_engine_slot *slot = &context->engines.slots[i];
         pmm_engine_state *state = atomic_load(&slot->state);
-        if (state != NULL && slot->engine->capture_wanted(state))
-            slot->engine->capture(state);
+        if (state == NULL)
+            continue;
+        slot->engine->capture_wanted(state); /* answered by this */
+        slot->engine->capture(state);
     }
     pmm_span_end();
 }
@@ -238,7 +241,7 @@ portmm_status pmm_scratch_settle(portmm_context *context, const pmm_gemm *form, 
         status = conclude(context, verdicts, choice);
     }
     close_scratch(&this);
-    capture_all(context);
+    pmm_scratch_capture(context);
     if (status == PORTMM_STATUS_SUCCESS) {
         const pmm_class of = pmm_class_of(form);
         pmm_choice_write(context, &of, choice); /* last: who reads it finds the binaries */

@@ -15,4 +15,7 @@ portmm_status pmm_scratch_run(portmm_context *context, pmm_engine_slot *slot, co
  */
 portmm_status pmm_scratch_settle(portmm_context *context, const pmm_gemm *form, pmm_choice *choice);
 
+/* Takes into the cache what has run on the context's engines and is not there in its final form. */
+void pmm_scratch_capture(portmm_context *context);
+
 #endif

@@ -125,7 +125,8 @@ static portmm_status select_auto(selection *this, size_t *taken, char *reason, s
         size_t position = find_position(auto_order[i].backend);
         int32_t index = 0;
         if (try_choice(this, &auto_order[i], &index) != PORTMM_STATUS_SUCCESS) {
-            snprintf(this->why_not[position], sizeof this->why_not[position], "%s", portmm_last_error());
+            if (this->why_not[position][0] == '\0') /* the first reason tells most */
+                snprintf(this->why_not[position], sizeof this->why_not[position], "%s", portmm_last_error());
             continue;
         }
         *taken = position;

@@ -18,7 +18,7 @@ bool pmm_warmup_init(pmm_warmup *warmup) {
 }
 
 void pmm_warmup_fini(pmm_warmup *warmup) {
-    if (warmup->has_thread)
+    if (warmup->has_thread && warmup->thread_process == pmm_process_number()) /* a fork's child has no such thread */
         pmm_thread_join(warmup->thread);
     warmup->has_thread = false;
     pmm_mutex_fini(&warmup->mutex);
@@ -33,11 +33,20 @@ typedef struct capture {
 
 static void *run_capture(void *argument) {
     capture this = *(capture *)argument;
+    pmm_warmup *warmup = &this.context->warmup;
     free(argument);
     pmm_timeline_background_thread();
-    pmm_span_begin(&this.context->runtime.timeline, PORTMM_PHASE_CACHE_LOOKUP, "capture, in a thread");
-    this.slot->engine->capture(atomic_load(&this.slot->state));
-    pmm_span_end();
+    bool again = true;
+    while (again) {
+        pmm_span_begin(&this.context->runtime.timeline, PORTMM_PHASE_CACHE_LOOKUP, "capture, in a thread");
+        this.slot->engine->capture(atomic_load(&this.slot->state));
+        pmm_span_end();
+        pmm_mutex_lock(&warmup->mutex);
+        again = warmup->again;
+        warmup->again = false;
+        warmup->runs = again;
+        pmm_mutex_unlock(&warmup->mutex);
+    }
     return NULL;
 }
 
@@ -48,11 +57,19 @@ static void start_thread(portmm_context *context, pmm_engine_slot *slot) {
         return;
     *work = (capture){context, slot};
     pmm_mutex_lock(&warmup->mutex);
-    if (warmup->has_thread)
-        pmm_thread_join(warmup->thread); /* a second form to take; rare */
-    warmup->has_thread = pmm_thread_start(&warmup->thread, run_capture, work);
-    if (!warmup->has_thread)
+    if (warmup->runs) {
+        warmup->again = true;
         free(work);
+    } else {
+        if (warmup->has_thread)
+            pmm_thread_join(warmup->thread); /* it has ended */
+        warmup->thread_process = pmm_process_number();
+        warmup->has_thread = warmup->runs = pmm_thread_start(&warmup->thread, run_capture, work);
+        if (!warmup->has_thread) {
+            free(work);
+            pmm_log(&context->runtime.config, PORTMM_LOG_WARNING, "warm-up: no thread; the cache is not filled");
+        }
+    }
     pmm_mutex_unlock(&warmup->mutex);
 }
 
@@ -68,7 +85,15 @@ static double count_steps(const pmm_gemm *gemm) {
     return (double)gemm->m * (double)gemm->n * (double)gemm->k;
 }
 
+/* Zero stays zero, and the rest its remainder by 1024. */
+static int64_t shrink_offset(int64_t offset) {
+    return offset == 0 ? 0 : 1 + (offset - 1) % 1024;
+}
+
 void pmm_warmup_shrink(pmm_gemm *gemm) {
+    gemm->a_offset = shrink_offset(gemm->a_offset);
+    gemm->b_offset = shrink_offset(gemm->b_offset);
+    gemm->c_offset = shrink_offset(gemm->c_offset);
     const double limit = 2147483648.0;
     bool rows = gemm->layout == PORTMM_ROW_MAJOR;
     /* The leading dimension of a stored matrix follows the size of its inner side. */
@@ -133,6 +158,9 @@ static void build_command(command *this, const portmm_context *context, const pm
     add_argument(this, "--lda=%" PRId64, gemm->lda);
     add_argument(this, "--ldb=%" PRId64, gemm->ldb);
     add_argument(this, "--ldc=%" PRId64, gemm->ldc);
+    add_argument(this, "--a-offset=%" PRId64, gemm->a_offset);
+    add_argument(this, "--b-offset=%" PRId64, gemm->b_offset);
+    add_argument(this, "--c-offset=%" PRId64, gemm->c_offset);
 }
 
 /* One helper for each device, engine and type at a time: the lock is taken here and handed to the helper. */
@@ -168,16 +196,44 @@ pmm_helper_result pmm_warmup_start_helper(portmm_context *context, const pmm_eng
     return PMM_HELPER_STARTED;
 }
 
+/* Whether there is something to take: because of this product, or of one that had to wait. */
+static bool take_turn(pmm_warmup *warmup, bool wanted, const pmm_gemm *gemm, pmm_gemm *form) {
+    *form = *gemm;
+    pmm_mutex_lock(&warmup->mutex);
+    if (!wanted && warmup->postponed && pmm_clock_ns() >= warmup->ask_again_ns) {
+        *form = warmup->postponed_form;
+        wanted = true;
+    }
+    if (wanted)
+        warmup->postponed = false;
+    pmm_mutex_unlock(&warmup->mutex);
+    return wanted;
+}
+
+static void postpone(pmm_warmup *warmup, const pmm_gemm *form) {
+    const uint64_t pause_ns = 1000000000u;
+    pmm_mutex_lock(&warmup->mutex);
+    warmup->postponed = true;
+    warmup->postponed_form = *form;
+    warmup->ask_again_ns = pmm_clock_ns() + pause_ns;
+    pmm_mutex_unlock(&warmup->mutex);
+}
+
 void pmm_warmup_after_product(portmm_context *context, pmm_engine_slot *slot, const pmm_gemm *gemm) {
     pmm_runtime *runtime = &context->runtime;
     pmm_engine_state *state = atomic_load(&slot->state);
+    pmm_gemm form;
     if (state == NULL || runtime->config.warmup == PORTMM_WARMUP_OFF || !pmm_cache_can_write(&runtime->cache) ||
-        !slot->engine->capture_wanted(state))
+        !take_turn(&context->warmup, slot->engine->capture_wanted(state), gemm, &form))
         return;
     pmm_span_begin(&runtime->timeline, PORTMM_PHASE_CACHE_LOOKUP, "start the warm-up");
     const char *why = "";
     bool use_thread = runtime->config.warmup == PORTMM_WARMUP_THREAD;
-    if (!use_thread && pmm_warmup_start_helper(context, slot->engine, gemm, &why) == PMM_HELPER_IMPOSSIBLE) {
+    pmm_helper_result result =
+        use_thread ? PMM_HELPER_STARTED : pmm_warmup_start_helper(context, slot->engine, &form, &why);
+    if (result == PMM_HELPER_BUSY)
+        postpone(&context->warmup, &form);
+    if (result == PMM_HELPER_IMPOSSIBLE) {
         pmm_log(&runtime->config, PORTMM_LOG_WARNING, "warm-up: no helper process (%s); a thread fills the cache", why);
         use_thread = true;
     }

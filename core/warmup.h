@@ -6,9 +6,14 @@
 #include "platform.h"
 
 typedef struct pmm_warmup {
-    pmm_mutex mutex;
-    bool has_thread; /* it runs or is to be joined */
+    pmm_mutex mutex;  /* of all below */
+    bool has_thread;  /* it runs or is to be joined */
+    bool runs, again; /* the thread is at work; and must look once more */
     pmm_thread thread;
+    int64_t thread_process;
+    bool postponed; /* another helper was at work: ask again for this product, not before that time */
+    pmm_gemm postponed_form;
+    uint64_t ask_again_ns;
 } pmm_warmup;
 
 bool pmm_warmup_init(pmm_warmup *warmup);

@@ -4,11 +4,14 @@
 #endif
 #include "platform.h"
 
+#define INHERITED_LOCK 3
+
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 void tool_run_in_background(unsigned seconds) {
     setpriority(PRIO_PROCESS, 0, 19);
     alarm(seconds);
-    setrlimit(RLIMIT_CPU, &(struct rlimit){seconds, seconds});
+    fcntl(INHERITED_LOCK, F_SETFD, FD_CLOEXEC); /* a compiler that a driver starts must not keep the lock */
 }

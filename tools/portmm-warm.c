@@ -17,7 +17,8 @@
 
 static int print_usage(FILE *stream, int code) {
     fputs("usage: portmm-warm --backend=SPEC --dtype=N --layout=N --transa=N --transb=N --m=N --n=N --k=N\n"
-          "                   [--lda=N --ldb=N --ldc=N] [--engine=NAME] [--module-path=DIR] [--cache-dir=DIR]\n"
+          "                   [--lda=N --ldb=N --ldc=N] [--a-offset=N --b-offset=N --c-offset=N] [--engine=NAME]\n"
+          "                   [--module-path=DIR] [--cache-dir=DIR]\n"
           "Fills the cache of compiled programs for one product; libportmm starts it by itself. Enumerations are the\n"
           "numbers of portmm.h. Programs that want this ahead of time call portmm_prewarm.\n",
           stream);
@@ -27,7 +28,7 @@ static int print_usage(FILE *stream, int code) {
 typedef struct warm_request {
     portmm_context_options options;
     portmm_problem problem;
-    long long numbers[10]; /* in the order of the options */
+    long long numbers[13]; /* in the order of the options */
 } warm_request;
 
 enum { FIRST_TEXT = 256, BACKEND = FIRST_TEXT, ENGINE, MODULE_PATH, CACHE_DIR, FIRST_NUMBER };
@@ -54,6 +55,9 @@ static int parse(int argc, char **argv, warm_request *request) {
                                             {"lda", required_argument, NULL, FIRST_NUMBER + 7},
                                             {"ldb", required_argument, NULL, FIRST_NUMBER + 8},
                                             {"ldc", required_argument, NULL, FIRST_NUMBER + 9},
+                                            {"a-offset", required_argument, NULL, FIRST_NUMBER + 10},
+                                            {"b-offset", required_argument, NULL, FIRST_NUMBER + 11},
+                                            {"c-offset", required_argument, NULL, FIRST_NUMBER + 12},
                                             {"help", no_argument, NULL, 'h'},
                                             {NULL, 0, NULL, 0}};
     const char **texts[] = {&request->options.backend, &request->options.engine, &request->options.module_path,
@@ -82,7 +86,10 @@ static void fill_problem(warm_request *request) {
                                         .k = numbers[6],
                                         .lda = numbers[7],
                                         .ldb = numbers[8],
-                                        .ldc = numbers[9]};
+                                        .ldc = numbers[9],
+                                        .a_offset = numbers[10],
+                                        .b_offset = numbers[11],
+                                        .c_offset = numbers[12]};
 }
 
 int main(int argc, char **argv) {

@@ -11,10 +11,11 @@
 typedef struct pmm_clblast {
     const pmm_engine *engine;
     /* Drops every program that CLBlast holds in memory. With host->lock held. */
-    void (*forget)(const pmm_host *host, const pmm_cl_api *api);
+    void (*forget)(const pmm_host *host);
 } pmm_clblast;
 
-typedef const pmm_clblast *pmm_clblast_entry_fn(void);
-PMM_EXPORT const pmm_clblast *pmm_clblast_entry(void);
+/* The table is copied. */
+typedef const pmm_clblast *pmm_clblast_entry_fn(const pmm_cl_api *api);
+PMM_EXPORT const pmm_clblast *pmm_clblast_entry(const pmm_cl_api *api);
 
 #endif

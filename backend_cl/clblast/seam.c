@@ -9,9 +9,11 @@
 /* CLBlast makes a kernel just before it launches it. */
 #define RECENT_KERNELS 16
 
-static struct {
-    const pmm_host *host; /* of the call under way; NULL: none is */
-    const pmm_cl_api *api;
+static pmm_cl_api loader; /* what lies behind the seam */
+
+/* The call of ours that is under way in this thread. */
+static _Thread_local struct {
+    const pmm_host *host; /* NULL: none is */
     pmm_seam_report report;
     struct {
         cl_kernel kernel;
@@ -21,9 +23,12 @@ static struct {
     size_t next;
 } seam;
 
-void pmm_seam_enter(const pmm_host *host, const pmm_cl_api *api) {
+void pmm_seam_load(const pmm_cl_api *api) {
+    loader = *api;
+}
+
+void pmm_seam_enter(const pmm_host *host) {
     seam.host = host;
-    seam.api = api;
     seam.report = (pmm_seam_report){false, false};
 }
 
@@ -33,8 +38,10 @@ pmm_seam_report pmm_seam_leave(void) {
     return seam.report;
 }
 
+/* NULL: not a program of ours. A call that is not ours (another copy of CLBlast may resolve to the seam, too) gets the
+ * loader's. */
 static pmm_program *from_handle(cl_program program) {
-    return (pmm_program *)(void *)program;
+    return seam.host != NULL && pmm_program_is_one(program) ? (pmm_program *)(void *)program : NULL;
 }
 
 static cl_program to_handle(pmm_program *program) {
@@ -65,6 +72,8 @@ static char *join_strings(cl_uint count, const char **strings, const size_t *len
 PMM_EXPORT CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithSource(cl_context context, cl_uint count,
                                                                          const char **strings, const size_t *lengths,
                                                                          cl_int *code) {
+    if (seam.host == NULL)
+        return loader.clCreateProgramWithSource(context, count, strings, lengths, code);
     size_t size = 0;
     char *source = join_strings(count, strings, lengths, &size);
     pmm_program *program = source != NULL ? pmm_program_create(context, source, size) : NULL;
@@ -77,25 +86,34 @@ PMM_EXPORT CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithBinary(cl_cont
                                                                          const size_t *lengths,
                                                                          const unsigned char **binaries, cl_int *status,
                                                                          cl_int *code) {
-    (void)devices; /* the build names the device again */
-    pmm_program *program = device_count == 1 ? pmm_program_from_token(context, binaries[0], lengths[0]) : NULL;
+    const char *source = device_count == 1 ? pmm_program_source_of_token(binaries[0], lengths[0]) : NULL;
+    if (source == NULL && seam.host == NULL)
+        return loader.clCreateProgramWithBinary(context, device_count, devices, lengths, binaries, status, code);
     if (status != NULL)
-        *status = program != NULL ? CL_SUCCESS : CL_INVALID_BINARY;
-    return give(program, CL_INVALID_BINARY, code);
+        *status = source != NULL ? CL_SUCCESS : CL_INVALID_BINARY;
+    if (source != NULL && seam.host == NULL) /* the one CLBlast of the process, called by another copy of ours */
+        return loader.clCreateProgramWithSource(context, 1, &source, NULL, code);
+    return give(source != NULL ? pmm_program_create(context, source, strlen(source)) : NULL, CL_INVALID_BINARY, code);
 }
 
 PMM_EXPORT CL_API_ENTRY cl_int CL_API_CALL clBuildProgram(cl_program handle, cl_uint device_count,
                                                           const cl_device_id *devices, const char *options,
                                                           void(CL_CALLBACK *notify)(cl_program, void *), void *data) {
-    if (device_count != 1 || notify != NULL || data != NULL || seam.host == NULL)
+    pmm_program *program = from_handle(handle);
+    if (program == NULL)
+        return loader.clBuildProgram(handle, device_count, devices, options, notify, data);
+    if (device_count != 1 || notify != NULL || data != NULL)
         return CL_INVALID_VALUE; /* CLBlast never does */
-    return pmm_program_build(seam.host, seam.api, from_handle(handle), devices[0], options);
+    return pmm_program_build(seam.host, &loader, program, devices[0], options);
 }
 
 PMM_EXPORT CL_API_ENTRY cl_int CL_API_CALL clReleaseProgram(cl_program handle) {
-    /* Outside a call of ours CLBlast's static destructors run, at exit: the driver may be gone, the process ends. */
-    if (seam.host != NULL)
-        pmm_program_release(seam.api, from_handle(handle));
+    pmm_program *program = from_handle(handle);
+    if (program != NULL)
+        pmm_program_release(&loader, program);
+    else if (!pmm_program_is_one(handle))
+        return loader.clReleaseProgram(handle);
+    /* Else CLBlast's static destructors run, at exit: the driver may be gone, and the process ends anyway. */
     return CL_SUCCESS;
 }
 
@@ -115,6 +133,8 @@ PMM_EXPORT CL_API_ENTRY cl_int CL_API_CALL clGetProgramInfo(cl_program handle, c
                                                             void *value, size_t *size_told) {
     const pmm_program *program = from_handle(handle);
     const size_t token_size = PMM_TOKEN_SIZE;
+    if (program == NULL)
+        return loader.clGetProgramInfo(handle, property, room, value, size_told);
     if (property == CL_PROGRAM_BINARY_SIZES)
         return give_value(&token_size, sizeof token_size, room, value, size_told);
     if (property == CL_PROGRAM_BINARIES) {
@@ -124,30 +144,34 @@ PMM_EXPORT CL_API_ENTRY cl_int CL_API_CALL clGetProgramInfo(cl_program handle, c
             pmm_program_token(program, *(unsigned char **)value);
         return CL_SUCCESS;
     }
-    if (seam.host == NULL || program->real == NULL)
+    if (program->real == NULL)
         return CL_INVALID_PROGRAM_EXECUTABLE;
-    return seam.api->clGetProgramInfo(program->real, property, room, value, size_told);
+    return loader.clGetProgramInfo(program->real, property, room, value, size_told);
 }
 
 PMM_EXPORT CL_API_ENTRY cl_int CL_API_CALL clGetProgramBuildInfo(cl_program handle, cl_device_id device,
                                                                  cl_program_build_info property, size_t room,
                                                                  void *value, size_t *size_told) {
     const pmm_program *program = from_handle(handle);
-    if (seam.host == NULL || program->real == NULL)
+    if (program == NULL)
+        return loader.clGetProgramBuildInfo(handle, device, property, room, value, size_told);
+    if (program->real == NULL)
         return CL_INVALID_PROGRAM;
-    return seam.api->clGetProgramBuildInfo(program->real, device, property, room, value, size_told);
+    return loader.clGetProgramBuildInfo(program->real, device, property, room, value, size_told);
 }
 
 PMM_EXPORT CL_API_ENTRY cl_kernel CL_API_CALL clCreateKernel(cl_program handle, const char *name, cl_int *code) {
     pmm_program *program = from_handle(handle);
-    if (seam.host == NULL || program->real == NULL) {
+    if (program == NULL)
+        return loader.clCreateKernel(handle, name, code);
+    if (program->real == NULL) {
         if (code != NULL)
             *code = CL_INVALID_PROGRAM_EXECUTABLE;
         return NULL;
     }
     const pmm_host *host = seam.host;
     host->span_begin(host, PORTMM_PHASE_KERNEL_CREATE, "clCreateKernel");
-    cl_kernel kernel = seam.api->clCreateKernel(program->real, name, code);
+    cl_kernel kernel = loader.clCreateKernel(program->real, name, code);
     host->span_end(host);
     size_t at = seam.next++ % RECENT_KERNELS;
     seam.recent[at].kernel = kernel;
@@ -173,11 +197,14 @@ PMM_EXPORT CL_API_ENTRY cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_que
                                                                   const size_t *global, const size_t *local,
                                                                   cl_uint wait_count, const cl_event *wait_list,
                                                                   cl_event *event) {
-    if (seam.host == NULL)
-        return CL_INVALID_OPERATION;
-    cl_int code = seam.api->clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local, wait_count,
-                                                   wait_list, event);
-    if (code == CL_SUCCESS)
+    cl_int code =
+        loader.clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local, wait_count, wait_list, event);
+    if (code == CL_SUCCESS && seam.host != NULL)
         note_launch(kernel, dimensions, local);
     return code;
+}
+
+/* CLBlast releases the buffer that could not be made, and cannot bear the error: it would end the process. */
+PMM_EXPORT CL_API_ENTRY cl_int CL_API_CALL clReleaseMemObject(cl_mem memory) {
+    return memory != NULL ? loader.clReleaseMemObject(memory) : CL_SUCCESS;
 }

@@ -14,7 +14,10 @@ typedef struct pmm_seam_report {
     bool new_launches; /* some are not in the cache's binary */
 } pmm_seam_report;
 
-void pmm_seam_enter(const pmm_host *host, const pmm_cl_api *api);
+/* Once, before all else. */
+void pmm_seam_load(const pmm_cl_api *api);
+
+void pmm_seam_enter(const pmm_host *host);
 pmm_seam_report pmm_seam_leave(void);
 
 #endif

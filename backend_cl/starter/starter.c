@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "cl_error.h"
-#include "engine.h"
-#include "program.h"
 #include "embedded/tiled_cl.h"
 #include "embedded/wide_cl.h"
+#include "engine.h"
+#include "program.h"
 
 enum { DTYPES = 2, ROWS = 8, PACK_ROWS = 64, TILE = 64, TILE_SIDE = 16 };
 

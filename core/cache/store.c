@@ -24,7 +24,9 @@ bool pmm_cache_init(pmm_cache *cache, const pmm_config *config) {
     memset(cache, 0, sizeof *cache);
     cache->config = config;
     snprintf(cache->reason, sizeof cache->reason, "%s", config->cache_reason);
-    if (!pmm_mutex_init(&cache->mutex))
+    cache->identity = join_path(config->cache_mode == PORTMM_CACHE_READ_WRITE ? "rw" : "ro",
+                                config->cache_dir != NULL ? config->cache_dir : "off");
+    if (!pmm_mutex_init(&cache->mutex) || cache->identity == NULL)
         return false;
     if (config->cache_mode == PORTMM_CACHE_OFF)
         return true;
@@ -35,6 +37,7 @@ bool pmm_cache_init(pmm_cache *cache, const pmm_config *config) {
 
 void pmm_cache_fini(pmm_cache *cache) {
     free(cache->entries);
+    free(cache->identity);
     free(cache->locks);
     pmm_mutex_fini(&cache->mutex);
 }

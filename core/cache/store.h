@@ -12,6 +12,7 @@ typedef struct pmm_cache {
     const pmm_config *config; /* mode, directory, log */
     char *entries;            /* directory of the entries; NULL: the cache is off */
     char *locks;
+    char *identity;  /* mode and directory */
     pmm_mutex mutex; /* of the reason */
     char reason[PMM_IO_TEXT];
     atomic_uint_fast64_t hits, misses, stores, bypassed, healed, faults, bytes, helpers;

@@ -273,7 +273,7 @@ END_TEST
 
 /* ---- every system call fails once with each errno ---- */
 
-enum { OPEN, OPENAT, MKDIR, FSTAT, FSTATAT, READ, WRITE, FSYNC, CLOSE, RENAME, UNLINK, CALLS };
+enum { OPEN, OPENAT, MKDIR, FSTAT, FSTATAT, READ, WRITE, FSYNC, CLOSE, RENAME, UNLINK, LOCK, CALLS };
 static int failing_call, failing_errno, countdown;
 
 static bool fails(int call) {
@@ -318,6 +318,10 @@ static int try_unlink(int at, const char *path) {
     return fails(UNLINK) ? -1 : pmm_posix_file_calls.unlinkat(at, path);
 }
 
+static int try_lock(int file) {
+    return fails(LOCK) ? -1 : pmm_posix_file_calls.lock(file);
+}
+
 static const pmm_file_calls failing_calls = {.open = try_open,
                                              .openat = try_openat,
                                              .mkdir = try_mkdir,
@@ -329,9 +333,16 @@ static const pmm_file_calls failing_calls = {.open = try_open,
                                              .close = try_close,
                                              .renameat = try_rename,
                                              .unlinkat = try_unlink,
-                                             .lock = NULL};
+                                             .lock = try_lock};
 
 static const int errors[] = {EINTR, ENOSPC, EDQUOT, EIO, EROFS, EACCES, EMFILE, ESTALE, ENAMETOOLONG, ENOENT};
+
+/* The lock may be had or not; it is given back. */
+static void try_to_lock(void) {
+    int file = -1;
+    if (pmm_cache_lock(&cache, &key, &file))
+        pmm_file_unlock(file);
+}
 
 static void run_with_fault(int call, int error, int nth) {
     failing_call = call;
@@ -339,6 +350,7 @@ static void run_with_fault(int call, int error, int nth) {
     countdown = nth;
     store();
     look_up(); /* a hit or a miss, never wrong bytes */
+    try_to_lock();
     countdown = -1;
     ck_assert_msg(store(), "call %d errno %d occurrence %d: cannot store afterwards", call, error, nth);
     ck_assert_msg(look_up() == 1, "call %d errno %d occurrence %d: no hit afterwards", call, error, nth);

@@ -202,7 +202,7 @@ static void set_up(void) {
 }
 
 static void tear_down(void) {
-    clblast->forget(&host, &api);
+    clblast->forget(&host);
     for (size_t i = 0; i < entry_count; i++)
         free(entries[i].data);
     entry_count = 0;
@@ -225,7 +225,7 @@ START_TEST(test_build_then_capture_then_load) {
     ck_assert_int_eq(puts_done, 1);
     clblast->engine->capture(bench.engine); /* nothing new */
     ck_assert_int_eq(puts_done, 1);
-    clblast->forget(&host, &api);
+    clblast->forget(&host);
     run_product(&bench, PORTMM_NO_TRANS);
     ck_assert_int_eq(builds, 1);
     ck_assert_int_eq(binary_loads, 1);
@@ -241,14 +241,14 @@ START_TEST(test_entry_grows) {
     clblast->engine->capture(bench.engine);
     size_t before = entries[0].size;
     clblast->engine->capture_wanted(bench.engine);
-    clblast->forget(&host, &api);
+    clblast->forget(&host);
     run_product(&bench, PORTMM_TRANS); /* other kernels of the same program */
     ck_assert_int_eq(builds, 1);
     ck_assert(clblast->engine->capture_wanted(bench.engine));
     clblast->engine->capture(bench.engine);
     ck_assert_uint_eq(entry_count, 1);
     ck_assert_uint_gt(entries[0].size, before);
-    clblast->forget(&host, &api);
+    clblast->forget(&host);
     run_product(&bench, PORTMM_NO_TRANS);
     run_product(&bench, PORTMM_TRANS);
     ck_assert(!clblast->engine->capture_wanted(bench.engine)); /* the entry has both */
@@ -286,7 +286,7 @@ START_TEST(test_lying_cache) {
         open_bench(&bench);
         run_product(&bench, PORTMM_NO_TRANS);
         clblast->engine->capture(bench.engine);
-        clblast->forget(&host, &api);
+        clblast->forget(&host);
         free(entries[0].data);
         entries[0].data = malloc(lies[i].size);
         memcpy(entries[0].data, lies[i].bytes, lies[i].size);
@@ -295,7 +295,7 @@ START_TEST(test_lying_cache) {
         ck_assert_msg(rejects == 1, "%s", lies[i].name);
         ck_assert_int_eq(builds, 2);
         clblast->engine->capture(bench.engine);
-        clblast->forget(&host, &api);
+        clblast->forget(&host);
         run_product(&bench, PORTMM_NO_TRANS);
         ck_assert_int_eq(builds, 2); /* healed */
         close_bench(&bench);
@@ -330,7 +330,7 @@ static bool load_all(void) {
     }
     pmm_clblast_entry_fn *entry;
     *(void **)&entry = pmm_library_symbol(library, PMM_CLBLAST_ENTRY_NAME);
-    clblast = entry();
+    clblast = entry(&api);
     return true;
 }
 

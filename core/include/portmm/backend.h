@@ -97,6 +97,9 @@ struct pmm_host {
     void (*unlock)(const pmm_host *host);
 
     void (*machine)(const pmm_host *host, pmm_machine *machine);
+
+    /* Which cache the functions above use, as text: what is known to be in one cache may not be in another. */
+    const char *(*cache_identity)(const pmm_host *host);
 };
 
 /* ---- what a module gives ----------------------------------------------------------------------------------------- */

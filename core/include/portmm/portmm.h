@@ -15,6 +15,11 @@
  *     9  timeline                where the time of the first call went
  *    10  cache                   the on-disk store of compiled programs
  *
+ * Processes: after fork, the child may only destroy what it inherited; drivers do not survive more than that.
+ *
+ * Output: the library never prints. CLBlast, which one engine uses, prints a line to standard error when OpenCL reports
+ * an error to it.
+ *
  * Threads: every function may be called from any thread. A context may be used by several threads at once. A queue, a
  * buffer and an event are used by one thread at a time; two queues of one context may be used by two threads.
  *
@@ -299,6 +304,7 @@ typedef struct portmm_problem {
     portmm_transpose transa, transb;
     int64_t m, n, k;
     int64_t lda, ldb, ldc;
+    int64_t a_offset, b_offset, c_offset; /* some engines have other kernels where these are not zero */
 } portmm_problem;
 #define PORTMM_PROBLEM_INIT                                                                                            \
     {                                                                                                                  \
@@ -309,8 +315,8 @@ typedef struct portmm_problem {
 /*
  * Prepares the engine for the problem: loads or compiles its kernels, runs them once on scratch data of the problem's
  * size, and stores in the on-disk cache what is not there yet. With start policy fast, does so for every engine, checks
- * the result of each on whole numbers, times them, and settles which one serves problems of this class. Blocks, on some drivers for many seconds when nothing is
- * cached. Errors as for a product.
+ * the result of each on whole numbers, times them, and settles which one serves problems of this class. Blocks, on some
+ * drivers for many seconds when nothing is cached. Errors as for a product.
  */
 PORTMM_API portmm_status portmm_prewarm(portmm_context *context, const portmm_problem *problem);
 
