@@ -7,4 +7,8 @@ set -eu
 
 "$root/scripts/setup.sh" >&2
 build release
-exec "$root/build/release/bin/portmm-bench" --backend all "$@"
+case " $* " in
+    *' --backend '* | *' --backend='*) ;;
+    *) set -- --backend all "$@" ;;
+esac
+exec "$root/build/release/bin/portmm-bench" "$@"

@@ -47,7 +47,7 @@ is_there() {
         program) command -v "$2" >/dev/null ;;
         header) printf '#include <%s>\n' "$2" | cc -E - >/dev/null 2>&1 ;;
         module) pkg-config --exists "$2" 2>/dev/null ;;
-        driver) ls "${OCL_ICD_VENDORS:-/etc/OpenCL/vendors}"/*"$2"*.icd >/dev/null 2>&1 ;;
+        driver) ls /etc/OpenCL/vendors/*"$2"*.icd >/dev/null 2>&1 ;;
         cmake)
             local have
             have=$(cmake --version 2>/dev/null | sed -n '1s/[^0-9]*\([0-9.]*\).*/\1/p')
@@ -114,14 +114,15 @@ trap 'rm -f "$log"' EXIT
 apt() {
     local tool=$1
     shift
-    "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive "$tool" -o DPkg::Lock::Timeout=300 "$@" >"$log" 2>&1 </dev/null
+    "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive "$tool" -o DPkg::Lock::Timeout=300 "$@" >>"$log" 2>&1 </dev/null
 }
 say "updating the package lists"
-apt "${update[@]}" || say "the package lists could not be updated; trying with those that are there"
+apt "${update[@]}" -o APT::Update::Error-Mode=any ||
+    say "not all package lists could be updated; trying with those that are there"
 say "installing ${#missing[@]} packages; on a new machine this takes minutes"
 if ! apt "${install[@]}"; then
     cat "$log" >&2
-    fail "apt-get failed: its messages are above; this is the command to try by hand: $by_hand"
+    fail "apt-get failed, see its messages above; with the network in order, try by hand: $by_hand"
 fi
 
 find_missing
