@@ -13,7 +13,7 @@ const char bench_help_text[] =
     "                      and says why the rest is missing.\n"
     "  --engine NAME       the implementation of the product, such as clblast (default: the best)\n"
     "  --start LIST        fast (default), tuned or hybrid: which engine serves until the tuned one is\n"
-    "                      ready; with --engine it does not matter. hybrid uses host pointers.\n"
+    "                      ready; not with --engine, which serves alone. hybrid uses host pointers.\n"
     "  --list              show backends, devices and engines, and why something is missing; then end\n"
     "\n"
     "What: C := op(A) op(B), op(A) is m x k, op(B) is k x n, row-major\n"

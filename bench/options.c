@@ -262,9 +262,9 @@ enum { ROW_COUNT = sizeof rows / sizeof rows[0], FIRST_CODE = 256 };
 static const struct exclusion {
     const char *one, *other;
 } exclusions[] = {
-    {"-m", "--size"},         {"-n", "--size"},  {"-k", "--size"},      {"-m", "--shape"},
-    {"-n", "--shape"},        {"-k", "--shape"}, {"--size", "--shape"}, {"--verify", "--no-verify"},
-    {"--explain", "--quiet"},
+    {"--engine", "--start"},     {"-m", "--size"},         {"-n", "--size"},  {"-k", "--size"},
+    {"-m", "--shape"},           {"-n", "--shape"},        {"-k", "--shape"}, {"--size", "--shape"},
+    {"--verify", "--no-verify"}, {"--explain", "--quiet"},
 };
 
 static size_t find_row(const char *name) {
@@ -353,7 +353,8 @@ static void fill_defaults(parse *self) {
         options->temperatures[i] = i != BENCH_DRIVER;
     }
     if (!options->starts[BENCH_FAST] && !options->starts[BENCH_TUNED] && !options->starts[BENCH_HYBRID]) {
-        options->starts[BENCH_FAST] = true;
+        /* An engine that is named serves alone: the first product waits for it, as under `tuned`. */
+        options->starts[options->engine[0] != '\0' ? BENCH_TUNED : BENCH_FAST] = true;
     }
     if (options->backend_count == 0) {
         (void)add_backend(self, "--backend", "auto");
