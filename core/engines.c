@@ -129,6 +129,8 @@ static void hand_over(portmm_context *context, pmm_class_entry *entry, size_t to
     const pmm_engine_slot *slots = context->engines.slots;
     if (entry->serves != to)
         note_switch(context, slots[entry->serves].engine->name, slots[to].engine->name, why, &entry->form);
+    else
+        pmm_log(&context->runtime.config, PORTMM_LOG_INFO, "engine: %s goes on, settled", slots[to].engine->name);
     entry->serves = to;
     entry->stage = PMM_STAGE_SETTLED;
 }
@@ -142,6 +144,8 @@ static void apply_choice(portmm_context *context, pmm_class_entry *entry, const 
                 choice->refused, context->info.name);
     if (chosen == context->engines.count || chosen == entry->serves) {
         entry->stage = PMM_STAGE_SETTLED;
+        pmm_log(&context->runtime.config, PORTMM_LOG_INFO, "engine: %s goes on, settled",
+                context->engines.slots[entry->serves].engine->name);
         return;
     }
     entry->target = chosen;

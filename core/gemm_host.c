@@ -133,8 +133,11 @@ static portmm_status multiply(const char *function, portmm_context *context, pmm
     pmm_mutex_lock(&context->host_mutex);
     status = run_on_copies(function, context, gemm, operands);
     pmm_mutex_unlock(&context->host_mutex);
-    if (asked != context && status == PORTMM_STATUS_SUCCESS)
-        atomic_store(&asked->engines.served, atomic_load(&context->engines.served));
+    if (asked != context) {
+        if (status == PORTMM_STATUS_SUCCESS)
+            atomic_store(&asked->engines.served, atomic_load(&context->engines.served));
+        pmm_hybrid_finished(asked);
+    }
     return status;
 }
 

@@ -11,6 +11,11 @@
 
 #define WAIT_MS 3600000
 
+/* Opening a device takes the processor from the very product that should not wait for it. So the first product, if it
+ * comes soon, goes first, unless it is a long one. */
+#define GRACE_FOR_BEGIN_MS 50
+#define GRACE_FOR_FINISH_MS 200
+
 bool pmm_hybrid_init(pmm_hybrid *hybrid) {
     return pmm_mutex_init(&hybrid->mutex) && pmm_condition_init(&hybrid->changed);
 }
@@ -60,10 +65,24 @@ static int find_asked(const pmm_hybrid *hybrid) {
     return -1;
 }
 
+static void let_first_product_pass(pmm_hybrid *hybrid) {
+    uint64_t begin = pmm_clock_ns();
+    for (;;) {
+        uint64_t waited_ms = (pmm_clock_ns() - begin) / 1000000u;
+        uint64_t grace_ms = hybrid->has_begun ? GRACE_FOR_FINISH_MS : GRACE_FOR_BEGIN_MS;
+        if (hybrid->has_finished || hybrid->is_awaited || hybrid->stopping || waited_ms >= grace_ms)
+            return;
+        pmm_condition_wait(&hybrid->changed, &hybrid->mutex, (unsigned)(grace_ms - waited_ms));
+    }
+}
+
 static void *run_opening(void *argument) {
     portmm_context *context = argument;
     pmm_hybrid *hybrid = &context->hybrid;
     pmm_timeline_background_thread();
+    pmm_mutex_lock(&hybrid->mutex);
+    let_first_product_pass(hybrid);
+    pmm_mutex_unlock(&hybrid->mutex);
     open_device(context);
     pmm_mutex_lock(&hybrid->mutex);
     hybrid->is_open = true;
@@ -122,6 +141,7 @@ portmm_context *pmm_hybrid_choose(portmm_context *context, const pmm_gemm *gemm)
         pmm_mutex_lock(&hybrid->mutex);
         if (hybrid->asked[type].dtype == 0) {
             hybrid->asked[type] = *gemm;
+            hybrid->has_begun = true;
             pmm_condition_signal(&hybrid->changed);
         }
         pmm_mutex_unlock(&hybrid->mutex);
@@ -129,11 +149,22 @@ portmm_context *pmm_hybrid_choose(portmm_context *context, const pmm_gemm *gemm)
     return hybrid->front;
 }
 
+void pmm_hybrid_finished(portmm_context *context) {
+    pmm_hybrid *hybrid = &context->hybrid;
+    pmm_mutex_lock(&hybrid->mutex);
+    if (!hybrid->has_finished)
+        pmm_condition_signal(&hybrid->changed);
+    hybrid->has_finished = true;
+    pmm_mutex_unlock(&hybrid->mutex);
+}
+
 void pmm_context_await_device(portmm_context *context) {
     pmm_hybrid *hybrid = &context->hybrid;
     if (hybrid->front == NULL)
         return;
     pmm_mutex_lock(&hybrid->mutex);
+    hybrid->is_awaited = true;
+    pmm_condition_signal(&hybrid->changed);
     while (!hybrid->is_open)
         pmm_condition_wait(&hybrid->changed, &hybrid->mutex, WAIT_MS);
     pmm_mutex_unlock(&hybrid->mutex);

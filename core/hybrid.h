@@ -14,6 +14,8 @@ typedef struct pmm_hybrid {
     pmm_mutex mutex;       /* of what follows */
     pmm_condition changed;
     bool is_open, stopping, has_thread;
+    bool has_begun, has_finished; /* the first product on the CPU */
+    bool is_awaited;              /* somebody waits for the device */
     pmm_thread thread;
     int64_t thread_process;
     pmm_gemm asked[PMM_HYBRID_TYPES]; /* a product of each type that came; dtype 0: none yet */
@@ -30,6 +32,9 @@ void pmm_hybrid_stop(portmm_context *context);
 
 /* The context that should make a host-pointer product now: the front, or the context itself. */
 portmm_context *pmm_hybrid_choose(portmm_context *context, const pmm_gemm *gemm);
+
+/* To be called after a product on the front. */
+void pmm_hybrid_finished(portmm_context *context);
 
 /* Waits until the device is open, or it is known that the CPU stays in charge. */
 void pmm_context_await_device(portmm_context *context);
