@@ -5,6 +5,33 @@
 
 #include "program.h"
 
+/*
+ * The latest product on a CPU device; under host->lock. Products of two queues do not run there at the same time: they
+ * would share the same cores, and PoCL (3.1) ends the process when it runs one kernel from two queues with grids of
+ * different widths (it then counts the users of its loaded code wrongly).
+ */
+static struct {
+    cl_context context;
+    cl_command_queue queue;
+    cl_event event; /* NULL: none */
+} latest;
+
+static void await_latest(const pmm_cl_api *api) {
+    if (latest.event != NULL) {
+        api->clWaitForEvents(1, &latest.event);
+        api->clReleaseEvent(latest.event);
+    }
+    latest.event = NULL;
+}
+
+static void remember_latest(const pmm_device *device, cl_command_queue queue, cl_event event) {
+    if (latest.event != NULL)
+        device->api->clReleaseEvent(latest.event);
+    latest.context = device->context;
+    latest.queue = queue;
+    latest.event = device->api->clRetainEvent(event) == CL_SUCCESS ? event : NULL;
+}
+
 portmm_status pmm_cl_engine_open(pmm_device *device, pmm_engine_state **engine) {
     pmm_engine_state *made = calloc(1, sizeof *made);
     if (made == NULL)
@@ -15,6 +42,11 @@ portmm_status pmm_cl_engine_open(pmm_device *device, pmm_engine_state **engine) 
 }
 
 void pmm_cl_engine_close(pmm_engine_state *engine) {
+    const pmm_host *host = engine->device->host;
+    host->lock(host);
+    if (latest.context == engine->device->context)
+        await_latest(engine->device->api);
+    host->unlock(host);
     if (engine->last_launch != NULL)
         engine->device->api->clReleaseEvent(engine->last_launch);
     free(engine);
@@ -65,8 +97,13 @@ portmm_status pmm_cl_engine_gemm(pmm_engine_state *engine, pmm_queue *queue, con
         status = pmm_cl_queue_barrier(queue, wait_count, wait_list, NULL);
     if (status == PORTMM_STATUS_SUCCESS) {
         bool new_launches = false;
+        bool one_at_a_time = engine->device->found->info.type == PORTMM_DEVICE_CPU;
         host->lock(host);
+        if (one_at_a_time && latest.queue != queue->queue)
+            await_latest(engine->device->api);
         status = enqueue(engine, queue, gemm, &made->event, &new_launches);
+        if (one_at_a_time && status == PORTMM_STATUS_SUCCESS)
+            remember_latest(engine->device, queue->queue, made->event);
         if (status == PORTMM_STATUS_SUCCESS && new_launches)
             remember_launch(engine, made->event);
         host->unlock(host);

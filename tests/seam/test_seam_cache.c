@@ -139,7 +139,8 @@ static float a[N * N], b[N * N], expected[N * N];
 
 static void open_bench(fixture *this) {
     cl_int code = 0;
-    *this = (fixture){.device = {.host = &host, .api = &api}};
+    static const pmm_cl_found found = {.info = {.type = PORTMM_DEVICE_CPU}};
+    *this = (fixture){.device = {.host = &host, .api = &api, .found = &found}};
     this->device.context = api.clCreateContext(NULL, 1, &device_id, NULL, NULL, &code);
     ck_assert_int_eq(code, CL_SUCCESS);
     this->queue.device = &this->device;
