@@ -305,10 +305,11 @@ static void start_background(portmm_context *context, const pmm_engine_slot *slo
     bool works = entry != NULL && entry->stage != PMM_STAGE_SETTLED;
     if (works)
         slot->engine->capture_wanted(atomic_load(&slot->state)); /* whoever settles the class takes the binaries, too */
-    if (works && entry->stage == PMM_STAGE_AWAITED && !entry->requested &&
+    if (works && entry->stage == PMM_STAGE_AWAITED && !entry->tried &&
         context->runtime.config.warmup == PORTMM_WARMUP_HELPER) {
         pmm_span_begin(&context->runtime.timeline, PORTMM_PHASE_CACHE_LOOKUP, "start the helper");
         const char *why;
+        entry->tried = true;
         entry->requested = pmm_warmup_start_helper(context, NULL, &entry->form, &why) == PMM_HELPER_STARTED;
         pmm_span_end();
     }

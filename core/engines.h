@@ -28,9 +28,10 @@ typedef struct pmm_class_entry {
     pmm_class of;
     pmm_gemm form; /* a product of the class */
     pmm_stage stage;
-    size_t serves; /* position of the slot */
-    size_t target; /* when loading */
-    bool requested;
+    size_t serves;  /* position of the slot */
+    size_t target;  /* when loading */
+    bool tried;     /* the caller's path has asked for a helper; from then on the thread does */
+    bool requested; /* a helper was started for it */
     uint64_t since_ns;
 } pmm_class_entry;
 
