@@ -72,6 +72,17 @@ static pmm_entry_verdict check_entry(const unsigned char *bytes, size_t size, co
     return PMM_ENTRY_GOOD;
 }
 
+const unsigned char *pmm_entry_key(const unsigned char *bytes, size_t size, size_t *key_size, size_t *payload_size) {
+    if (size < HEADER || memcmp(bytes, magic, sizeof magic) != 0 || pmm_get_u32(bytes + 8) != PMM_ENTRY_FORMAT)
+        return NULL;
+    size_t stored_key_size = pmm_get_u32(bytes + 12);
+    if (stored_key_size > size - HEADER || pmm_get_u64(bytes + 24) > PMM_ENTRY_MAX_PAYLOAD)
+        return NULL;
+    *key_size = stored_key_size;
+    *payload_size = (size_t)pmm_get_u64(bytes + 24);
+    return bytes + HEADER;
+}
+
 pmm_entry_verdict pmm_entry_decode(const unsigned char *bytes, size_t size, const void *key, size_t key_size,
                                    void **payload, size_t *payload_size) {
     pmm_entry_verdict verdict = check_entry(bytes, size, key, key_size);

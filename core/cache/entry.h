@@ -38,6 +38,9 @@ const char *pmm_entry_verdict_text(pmm_entry_verdict verdict);
 unsigned char *pmm_entry_encode(const void *key, size_t key_size, const void *payload, size_t payload_size,
                                 size_t *size);
 
+/* The key within the bytes, and the payload's size; not checked but for bounds. NULL: these are no entry. */
+const unsigned char *pmm_entry_key(const unsigned char *bytes, size_t size, size_t *key_size, size_t *payload_size);
+
 /* Checks everything, then unpacks. *payload is from malloc. */
 pmm_entry_verdict pmm_entry_decode(const unsigned char *bytes, size_t size, const void *key, size_t key_size,
                                    void **payload, size_t *payload_size);

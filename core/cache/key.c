@@ -38,6 +38,23 @@ unsigned char *pmm_key_encode(const pmm_cache_key *key, size_t *size) {
     return encoded;
 }
 
+bool pmm_key_next(const unsigned char *encoded, size_t size, size_t *at, pmm_key_part *part) {
+    size_t here = *at;
+    if (size - here < 4)
+        return false;
+    size_t label_size = pmm_get_u32(encoded + here);
+    here += 4;
+    if (label_size > size - here || size - here - label_size < 8)
+        return false;
+    uint64_t data_size = pmm_get_u64(encoded + here + label_size);
+    if (data_size > size - here - label_size - 8)
+        return false;
+    const unsigned char *data = encoded + here + label_size + 8;
+    *part = (pmm_key_part){encoded + here, data, label_size, (size_t)data_size};
+    *at = (size_t)(data - encoded) + (size_t)data_size;
+    return true;
+}
+
 void pmm_key_name(const unsigned char *encoded, size_t size, char name[PMM_KEY_NAME_SIZE]) {
     static const char digits[] = "0123456789abcdef";
     XXH128_canonical_t hash;

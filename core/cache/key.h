@@ -11,6 +11,16 @@
  * From malloc; NULL when memory is out. */
 unsigned char *pmm_key_encode(const pmm_cache_key *key, size_t *size);
 
+/* One field of an encoded key; neither part ends with a NUL. */
+typedef struct pmm_key_part {
+    const unsigned char *label, *data;
+    size_t label_size, size;
+} pmm_key_part;
+
+/* Reads the field at *at, from 0 on, and moves *at behind it. False: no field there. All is well at the end of the
+ * key if *at is its size. */
+bool pmm_key_next(const unsigned char *encoded, size_t size, size_t *at, pmm_key_part *part);
+
 void pmm_key_name(const unsigned char *encoded, size_t size, char name[PMM_KEY_NAME_SIZE]);
 
 #endif
