@@ -61,6 +61,7 @@ static const pmm_backend backend = {
     .event_wait = pmm_cl_event_wait,
     .event_destroy = pmm_cl_event_destroy,
     .engines = engines,
+    .describe = pmm_cl_describe,
 };
 
 const pmm_backend *pmm_backend_entry(void) {

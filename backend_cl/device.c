@@ -24,8 +24,7 @@ static char *copy_trimmed(const char *text) {
     return copy;
 }
 
-/* Texts from malloc; a property that cannot be read is empty. NULL: no memory. */
-static char *read_platform_text(const pmm_cl_api *api, cl_platform_id platform, cl_platform_info property) {
+char *pmm_cl_platform_text(const pmm_cl_api *api, cl_platform_id platform, cl_platform_info property) {
     size_t size = 0;
     if (api->clGetPlatformInfo(platform, property, 0, NULL, &size) != CL_SUCCESS)
         size = 0;
@@ -39,7 +38,7 @@ static char *read_platform_text(const pmm_cl_api *api, cl_platform_id platform, 
     return trimmed;
 }
 
-static char *read_device_text(const pmm_cl_api *api, cl_device_id device, cl_device_info property) {
+char *pmm_cl_device_text(const pmm_cl_api *api, cl_device_id device, cl_device_info property) {
     size_t size = 0;
     if (api->clGetDeviceInfo(device, property, 0, NULL, &size) != CL_SUCCESS)
         size = 0;
@@ -78,7 +77,7 @@ static const char *find_reason(const pmm_cl_api *api, cl_device_id device) {
     cl_bool available = CL_TRUE, compiles = CL_TRUE;
     read_device_value(api, device, CL_DEVICE_AVAILABLE, &available, sizeof available);
     read_device_value(api, device, CL_DEVICE_COMPILER_AVAILABLE, &compiles, sizeof compiles);
-    char *version = read_device_text(api, device, CL_DEVICE_VERSION);
+    char *version = pmm_cl_device_text(api, device, CL_DEVICE_VERSION);
     bool new_enough = version != NULL && has_version_1_2(version);
     free(version);
     if (!available)
@@ -102,16 +101,16 @@ static portmm_status describe_device(const pmm_backend_state *state, size_t inde
     read_device_value(api, id, CL_DEVICE_GLOBAL_MEM_SIZE, &memory, sizeof memory);
     read_device_value(api, id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, &allocation, sizeof allocation);
     read_device_value(api, id, CL_DEVICE_DOUBLE_FP_CONFIG, &doubles, sizeof doubles);
-    char *extensions = read_device_text(api, id, CL_DEVICE_EXTENSIONS);
+    char *extensions = pmm_cl_device_text(api, id, CL_DEVICE_EXTENSIONS);
     found->info =
         (portmm_device_info){.struct_size = sizeof found->info,
                              .backend = "opencl",
                              .index = (int32_t)index,
-                             .name = read_device_text(api, id, CL_DEVICE_NAME),
-                             .vendor = read_device_text(api, id, CL_DEVICE_VENDOR),
-                             .platform_name = read_platform_text(api, found->platform, CL_PLATFORM_NAME),
-                             .platform_version = read_platform_text(api, found->platform, CL_PLATFORM_VERSION),
-                             .driver_version = read_device_text(api, id, CL_DRIVER_VERSION),
+                             .name = pmm_cl_device_text(api, id, CL_DEVICE_NAME),
+                             .vendor = pmm_cl_device_text(api, id, CL_DEVICE_VENDOR),
+                             .platform_name = pmm_cl_platform_text(api, found->platform, CL_PLATFORM_NAME),
+                             .platform_version = pmm_cl_platform_text(api, found->platform, CL_PLATFORM_VERSION),
+                             .driver_version = pmm_cl_device_text(api, id, CL_DRIVER_VERSION),
                              .type = get_type(type),
                              .compute_units = (int32_t)units,
                              .memory_size = memory,

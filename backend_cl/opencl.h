@@ -47,10 +47,16 @@ struct pmm_event {
 };
 
 /* device.c */
+/* Texts from malloc; a property that cannot be read is empty. NULL: no memory. */
+char *pmm_cl_platform_text(const pmm_cl_api *api, cl_platform_id platform, cl_platform_info property);
+char *pmm_cl_device_text(const pmm_cl_api *api, cl_device_id device, cl_device_info property);
 portmm_status pmm_cl_find_devices(pmm_backend_state *state);
 void pmm_cl_free_devices(pmm_backend_state *state);
 portmm_status pmm_cl_device_open(pmm_backend_state *state, size_t index, pmm_device **device);
 void pmm_cl_device_close(pmm_device *device);
+
+/* properties.c */
+void pmm_cl_describe(const pmm_backend_state *state, int32_t index, pmm_properties *properties);
 
 /* memory.c */
 portmm_status pmm_cl_queue_create(pmm_device *device, pmm_queue **queue);

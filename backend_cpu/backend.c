@@ -45,6 +45,11 @@ static void tell_device(const pmm_backend_state *state, size_t index, portmm_dev
                                  .unavailable_reason = ""};
 }
 
+static void describe(const pmm_backend_state *state, int32_t index, pmm_properties *properties) {
+    if (index < 0)
+        pmm_cpu_describe_openblas(state->host, properties);
+}
+
 static portmm_status open_device(pmm_backend_state *state, size_t index, pmm_device **device) {
     (void)index;
     pmm_device *made = malloc(sizeof *made);
@@ -164,6 +169,7 @@ static const pmm_backend backend = {
     .event_wait = wait_event,
     .event_destroy = destroy_event,
     .engines = engines,
+    .describe = describe,
 };
 
 const pmm_backend *pmm_backend_entry(void) {

@@ -31,5 +31,7 @@ struct pmm_event {
 
 extern pmm_event pmm_cpu_complete;
 extern const pmm_engine pmm_cpu_openblas;
+/* The OpenBLAS that the engine takes. */
+void pmm_cpu_describe_openblas(const pmm_host *host, pmm_properties *properties);
 
 #endif

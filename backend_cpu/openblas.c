@@ -11,7 +11,8 @@ typedef void sgemm_fn(int layout, int transa, int transb, int m, int n, int k, f
                       const float *b, int ldb, float beta, float *c, int ldc);
 typedef void dgemm_fn(int layout, int transa, int transb, int m, int n, int k, double alpha, const double *a, int lda,
                       const double *b, int ldb, double beta, double *c, int ldc);
-typedef char *config_fn(void);
+typedef char *text_fn(void);
+typedef int number_fn(void);
 
 struct pmm_engine_state {
     const pmm_host *host;
@@ -19,13 +20,18 @@ struct pmm_engine_state {
     dgemm_fn *dgemm;
 };
 
-static void *open_library(const pmm_host *host) {
+static void *find_library(const pmm_host *host, const char **why) {
     static const char *const names[] = {"libopenblas.so.0", "libopenblas.so"};
-    const char *why = "";
-    host->span_begin(host, PORTMM_PHASE_LOAD, "OpenBLAS");
     void *library = NULL;
     for (size_t i = 0; i < sizeof names / sizeof *names && library == NULL; i++)
-        library = host->library_open(host, names[i], false, &why);
+        library = host->library_open(host, names[i], false, why);
+    return library;
+}
+
+static void *open_library(const pmm_host *host) {
+    const char *why = "";
+    host->span_begin(host, PORTMM_PHASE_LOAD, "OpenBLAS");
+    void *library = find_library(host, &why);
     host->span_end(host);
     if (library == NULL)
         host->fail(PORTMM_STATUS_UNAVAILABLE, "cpu: OpenBLAS cannot be loaded (%s); install libopenblas0", why);
@@ -39,12 +45,29 @@ static bool find_function(const pmm_host *host, void *library, const char *name,
     return symbol != NULL;
 }
 
+void pmm_cpu_describe_openblas(const pmm_host *host, pmm_properties *properties) {
+    const char *why = "";
+    void *library = find_library(host, &why);
+    if (library == NULL) {
+        properties->add(properties, "openblas", "cannot be loaded (%s); install libopenblas0", why);
+        return;
+    }
+    text_fn *get_config = NULL, *get_kernel = NULL;
+    number_fn *get_threads = NULL;
+    if (find_function(host, library, "openblas_get_config", &get_config))
+        properties->add(properties, "openblas", "%s", get_config());
+    if (find_function(host, library, "openblas_get_corename", &get_kernel))
+        properties->add(properties, "openblas_kernel", "%s", get_kernel());
+    if (find_function(host, library, "openblas_get_num_threads", &get_threads))
+        properties->add(properties, "openblas_threads", "%d", get_threads());
+}
+
 static portmm_status open_engine(pmm_device *device, pmm_engine_state **engine) {
     const pmm_host *host = device->host;
     void *library = open_library(host);
     if (library == NULL)
         return PORTMM_STATUS_UNAVAILABLE;
-    config_fn *get_config = NULL;
+    text_fn *get_config = NULL;
     sgemm_fn *sgemm = NULL;
     dgemm_fn *dgemm = NULL;
     if (!find_function(host, library, "cblas_sgemm", &sgemm) || !find_function(host, library, "cblas_dgemm", &dgemm) ||

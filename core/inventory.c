@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,4 +117,58 @@ portmm_status portmm_inventory_get_device(const portmm_inventory *inventory, siz
     portmm_device_info ours;
     backend->opened->backend->device_info(backend->opened->state, position, &ours);
     return pmm_struct_out(info, &ours, sizeof ours, "info");
+}
+
+/* ---- properties -------------------------------------------------------------------------------------------------- */
+
+typedef struct visit {
+    pmm_properties base;
+    portmm_property_callback callback;
+    void *user_data;
+    bool out_of_memory;
+} visit;
+
+static void add_property(pmm_properties *properties, const char *name, const char *format, ...) {
+    visit *this = (visit *)properties;
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    char *value = length >= 0 ? malloc((size_t)length + 1) : NULL;
+    if (value == NULL) {
+        this->out_of_memory = true;
+        return;
+    }
+    va_start(arguments, format);
+    vsnprintf(value, (size_t)length + 1, format, arguments);
+    va_end(arguments);
+    this->callback(name, value, this->user_data);
+    free(value);
+}
+
+portmm_status portmm_inventory_visit_properties(const portmm_inventory *inventory, const char *backend, int32_t index,
+                                                portmm_property_callback callback, void *user_data) {
+    pmm_clear_error();
+    if (inventory == NULL || backend == NULL || callback == NULL)
+        return pmm_fail(PORTMM_STATUS_INVALID_ARGUMENT,
+                        "portmm_inventory_visit_properties: inventory, backend or callback is NULL");
+    const struct backend *found = NULL;
+    for (size_t i = 0; i < inventory->backend_count; i++)
+        if (strcmp(inventory->backends[i].info.name, backend) == 0)
+            found = &inventory->backends[i];
+    if (found == NULL)
+        return pmm_fail(PORTMM_STATUS_INVALID_ARGUMENT,
+                        "portmm_inventory_visit_properties: backend = \"%.40s\" is not in this inventory", backend);
+    if (index < -1 || (index >= 0 && (size_t)index >= count_devices(found)))
+        return pmm_fail(PORTMM_STATUS_INVALID_ARGUMENT,
+                        "portmm_inventory_visit_properties: index = %d: backend %s has %zu devices, and -1 means "
+                        "the backend itself",
+                        (int)index, backend, count_devices(found));
+    if (found->opened == NULL || found->opened->backend->describe == NULL)
+        return PORTMM_STATUS_SUCCESS;
+    visit this = {.base = {.add = add_property}, .callback = callback, .user_data = user_data};
+    found->opened->backend->describe(found->opened->state, index, &this.base);
+    pmm_clear_error();
+    return this.out_of_memory ? pmm_fail(PORTMM_STATUS_OUT_OF_MEMORY, "no memory for a property")
+                              : PORTMM_STATUS_SUCCESS;
 }

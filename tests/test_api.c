@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,6 +103,54 @@ START_TEST(an_inventory_is_needed) {
     TEST_FAILS(portmm_inventory_get_device(inventory, devices, &device), PORTMM_STATUS_INVALID_ARGUMENT, "position");
     TEST_FAILS(portmm_inventory_get_device(inventory, SIZE_MAX, &device), PORTMM_STATUS_INVALID_ARGUMENT, "position");
     ck_assert_ptr_null(device.name); /* not written */
+    portmm_inventory_destroy(inventory);
+}
+END_TEST
+
+typedef struct seen {
+    size_t count;
+    char numbers[512]; /* the values that are whole numbers, as NAME=VALUE */
+} seen;
+
+static void note_property(const char *name, const char *value, void *user_data) {
+    seen *this = user_data;
+    ck_assert_uint_eq(strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_"), strlen(name));
+    ck_assert_uint_gt(strlen(name), 0);
+    ck_assert_uint_gt(strlen(value), 0);
+    size_t used = strlen(this->numbers);
+    if (strspn(value, "0123456789") == strlen(value))
+        snprintf(this->numbers + used, sizeof this->numbers - used, "%s=%s ", name, value);
+    this->count++;
+}
+
+START_TEST(properties_are_told_of_what_is_there) {
+    portmm_inventory *inventory;
+    TEST_OK(portmm_inventory_create(NULL, &inventory));
+    seen cpu = {0}, opencl = {0}, device = {0};
+    TEST_OK(portmm_inventory_visit_properties(inventory, "cpu", -1, note_property, &cpu));
+    ck_assert_ptr_nonnull(strstr(cpu.numbers, "openblas_threads="));
+    TEST_OK(portmm_inventory_visit_properties(inventory, "cpu", 0, note_property, &cpu));
+    TEST_OK(portmm_inventory_visit_properties(inventory, "opencl", -1, note_property, &opencl));
+    portmm_backend_info info = PORTMM_BACKEND_INFO_INIT;
+    size_t position = 0;
+    do
+        TEST_OK(portmm_inventory_get_backend(inventory, position++, &info));
+    while (strcmp(info.name, "opencl") != 0);
+    if (info.available) {
+        TEST_OK(portmm_inventory_visit_properties(inventory, "opencl", 0, note_property, &device));
+        ck_assert_ptr_nonnull(strstr(device.numbers, "max_work_group_size="));
+        ck_assert_ptr_nonnull(strstr(device.numbers, "local_mem_size="));
+    } else
+        ck_assert_uint_eq(opencl.count, 0);
+    REFUSED(portmm_inventory_visit_properties(NULL, "cpu", -1, note_property, &cpu));
+    REFUSED(portmm_inventory_visit_properties(inventory, NULL, -1, note_property, &cpu));
+    REFUSED(portmm_inventory_visit_properties(inventory, "cpu", -1, NULL, NULL));
+    TEST_FAILS(portmm_inventory_visit_properties(inventory, "vulkan", -1, note_property, &cpu),
+               PORTMM_STATUS_INVALID_ARGUMENT, "backend = \"vulkan\"");
+    const int32_t outside[] = {-2, 1, INT32_MIN, INT32_MAX};
+    for (size_t i = 0; i < sizeof outside / sizeof *outside; i++)
+        TEST_FAILS(portmm_inventory_visit_properties(inventory, "cpu", outside[i], note_property, &cpu),
+                   PORTMM_STATUS_INVALID_ARGUMENT, "index = ");
     portmm_inventory_destroy(inventory);
 }
 END_TEST
@@ -359,6 +408,7 @@ static Suite *make_suite(void) {
     tcase_add_loop_test(cases, an_output_is_needed, 0, targets);
     tcase_add_loop_test(cases, queues_buffers_and_events_are_needed, 0, targets);
     tcase_add_test(cases, an_inventory_is_needed);
+    tcase_add_test(cases, properties_are_told_of_what_is_there);
     tcase_add_loop_test(cases, buffers_have_bounds, 0, targets);
     tcase_add_loop_test(cases, prewarm_checks_its_problem, 0, targets);
     tcase_add_loop_test(cases, a_missing_struct_size_is_named, 0, targets);

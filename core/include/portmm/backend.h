@@ -145,6 +145,12 @@ typedef struct pmm_engine {
     void (*capture)(pmm_engine_state *engine);
 } pmm_engine;
 
+/* Takes one property of a backend or device: the value by printf's rules. */
+typedef struct pmm_properties pmm_properties;
+struct pmm_properties {
+    void (*add)(pmm_properties *properties, const char *name, const char *format, ...) PMM_PRINTF(3, 4);
+};
+
 typedef struct pmm_backend {
     uint32_t abi; /* PMM_BACKEND_ABI */
     size_t struct_size;
@@ -178,6 +184,10 @@ typedef struct pmm_backend {
     void (*event_destroy)(pmm_event *event);
 
     const pmm_engine *const *engines; /* best first, ended by NULL */
+
+    /* Tells what a person who looks for trouble may want to know of a device, or of all (index -1), beyond device_info.
+     * May load the vendor's library. NULL: nothing. */
+    void (*describe)(const pmm_backend_state *state, int32_t index, pmm_properties *properties);
 } pmm_backend;
 
 /* Never NULL. Calls nothing that can fail or take time. */

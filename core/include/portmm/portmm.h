@@ -370,6 +370,18 @@ typedef struct portmm_device_info {
 #define PORTMM_DEVICE_INFO_INIT                                                                                        \
     { .struct_size = sizeof(portmm_device_info) }
 
+/* One property of a backend or device, for people to read: ("max_work_group_size", "4096"). Valid during the call. */
+typedef void (*portmm_property_callback)(const char *name, const char *value, void *user_data);
+
+/*
+ * Tells what else is known of a backend (`index` -1) or of one of its devices, one call of `callback` for each
+ * property, on this thread. Names are lower case with underscores; which there are depends on the backend, and may
+ * grow. Sizes are in bytes. Blocks: may load the vendor's library. An unavailable backend has no properties.
+ */
+PORTMM_API portmm_status portmm_inventory_visit_properties(const portmm_inventory *inventory, const char *backend,
+                                                           int32_t index, portmm_property_callback callback,
+                                                           void *user_data);
+
 PORTMM_API size_t portmm_inventory_backend_count(const portmm_inventory *inventory);
 PORTMM_API portmm_status portmm_inventory_get_backend(const portmm_inventory *inventory, size_t position,
                                                       portmm_backend_info *info);
