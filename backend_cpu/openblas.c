@@ -121,6 +121,7 @@ static void capture_nothing(pmm_engine_state *engine) {
 
 const pmm_engine pmm_cpu_openblas = {
     .name = "openblas",
+    .dtypes = PORTMM_DTYPE_BIT(PORTMM_F32) | PORTMM_DTYPE_BIT(PORTMM_F64),
     .max_size = INT32_MAX,
     .max_index = INT64_MAX / 16, /* it multiplies indices in 64 bits */
     .open = open_engine,

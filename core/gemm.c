@@ -193,7 +193,8 @@ static portmm_status enqueue_gemm(const char *function, portmm_queue *queue, pmm
                          .c_offset = c_offset,                                                                         \
                          .lda = lda,                                                                                   \
                          .ldb = ldb,                                                                                   \
-                         .ldc = ldc};                                                                                  \
+                         .ldc = ldc,                                                                                   \
+                         .batch_count = 1};                                                                            \
         return enqueue_gemm(#name, queue, &gemm, operands, wait_count, wait_list, event);                              \
     }
 

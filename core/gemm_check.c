@@ -120,6 +120,9 @@ static portmm_status refuse_size(const char *function, const pmm_engine *engine,
 }
 
 portmm_status pmm_gemm_check_engine(const char *function, const pmm_engine *engine, const pmm_gemm *gemm) {
+    if ((engine->dtypes & PORTMM_DTYPE_BIT(gemm->dtype)) == 0)
+        return pmm_fail(PORTMM_STATUS_UNSUPPORTED, "%s: engine %s has no products of type %d", function, engine->name,
+                        (int)gemm->dtype);
     const struct {
         const char *parameter;
         int64_t value;

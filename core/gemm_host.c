@@ -156,7 +156,8 @@ static portmm_status multiply(const char *function, portmm_context *context, pmm
                          .beta = beta,                                                                                 \
                          .lda = lda,                                                                                   \
                          .ldb = ldb,                                                                                   \
-                         .ldc = ldc};                                                                                  \
+                         .ldc = ldc,                                                                                   \
+                         .batch_count = 1};                                                                            \
         return multiply(#name, context, &gemm, a, b, c);                                                               \
     }
 

@@ -31,7 +31,8 @@ static portmm_status read_problem(const portmm_context *context, const portmm_pr
                        .a_offset = given.a_offset,
                        .b_offset = given.b_offset,
                        .c_offset = given.c_offset,
-                       .alpha = 1};
+                       .alpha = 1,
+                       .batch_count = 1};
     pmm_shape shapes[PMM_MATRICES];
     pmm_gemm_shapes(gemm, shapes);
     set_leading(&gemm->lda, shapes[PMM_A]);

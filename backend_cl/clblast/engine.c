@@ -76,6 +76,7 @@ static void forget(const pmm_host *host) {
 
 static const pmm_engine engine_table = {
     .name = "clblast",
+    .dtypes = PMM_CL_CLBLAST_DTYPES,
     .max_size = INT32_MAX,
     .max_index = INT32_MAX,
     .open = pmm_cl_engine_open,

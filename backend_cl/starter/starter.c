@@ -278,6 +278,7 @@ static portmm_status run_gemm(pmm_engine_state *engine, pmm_queue *queue, const 
 
 const pmm_engine pmm_cl_starter = {
     .name = "starter",
+    .dtypes = PORTMM_DTYPE_BIT(PORTMM_F32) | PORTMM_DTYPE_BIT(PORTMM_F64),
     .max_size = INT32_MAX,
     .max_index = INT64_MAX / 16, /* its kernels index with 64 bits */
     .open = open_engine,

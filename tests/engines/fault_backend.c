@@ -205,8 +205,9 @@ static void capture_nothing(pmm_engine_state *engine) {
 
 #define ENGINE(opener, label)                                                                                          \
     {                                                                                                                  \
-        .name = (label), .max_size = INT32_MAX, .max_index = INT32_MAX, .open = (opener), .close = close_engine,       \
-        .gemm = run_gemm, .capture_wanted = never_wants, .capture = capture_nothing                                    \
+        .name = (label), .dtypes = PORTMM_DTYPE_BIT(PORTMM_F32), .max_size = INT32_MAX, .max_index = INT32_MAX,        \
+        .open = (opener), .close = close_engine, .gemm = run_gemm, .capture_wanted = never_wants,                      \
+        .capture = capture_nothing                                                                                     \
     }
 static const pmm_engine tuned = ENGINE(open_tuned, "tuned"), starter = ENGINE(open_starter, "starter");
 static const pmm_engine *const engines[] = {&tuned, &starter, NULL};

@@ -6,7 +6,8 @@
  * time and never unloaded. It reaches the core only through the pmm_host table, so it links to nothing of ours.
  *
  * A module defines the structures declared here (struct pmm_device and the others) as it likes; the core only carries
- * pointers to them. All slots are filled; one that makes no sense for a backend reports UNSUPPORTED.
+ * pointers to them. All slots but the optional ones are filled; one that makes no sense for a backend reports
+ * UNSUPPORTED.
  *
  * Rules for every slot that returns a portmm_status, unless its line says otherwise: it writes its output on success
  * only; it reports the error text itself through host->fail (the first to see an error words it, others pass it on);
@@ -20,7 +21,7 @@
 #include <portmm/portmm.h>
 
 /* Counts up when a structure here changes in any way but by growing at its end. */
-#define PMM_BACKEND_ABI 1u
+#define PMM_BACKEND_ABI 2u
 #define PMM_BACKEND_ENTRY_NAME "pmm_backend_entry"
 
 #if defined(__GNUC__)
@@ -104,17 +105,37 @@ struct pmm_host {
 
 /* ---- what a module gives ----------------------------------------------------------------------------------------- */
 
-/* C := alpha * op(A) * op(B) + beta * C on buffers. The core has checked every argument; m, n and k are at least 1 and
- * alpha is not zero. */
+/* What is done to each element of a product before it is stored: see portmm_problem. */
+typedef struct pmm_epilogue {
+    portmm_activation activation;
+    portmm_bias bias_kind;
+    pmm_buffer *bias; /* NULL where bias_kind is PORTMM_BIAS_NONE */
+    int64_t bias_offset, bias_stride;
+} pmm_epilogue;
+
+/*
+ * C := alpha * op(A) * op(B) + beta * C on buffers, once or for each product of a batch. The core has checked every
+ * argument; m, n, k and batch_count are at least 1 and alpha is not zero. Sums are made in f32 where the type is f16 or
+ * bf16.
+ *
+ * Product i of a batch finds A at a_offset + i * a_stride, or, where a_offsets is not NULL, at a_offset + a_offsets[i];
+ * B and C likewise. The lists live until the call returns. All numbers are elements. A stride of A or B may be zero;
+ * the C of two products never overlap.
+ */
 typedef struct pmm_gemm {
     portmm_dtype dtype;
     portmm_layout layout;
     portmm_transpose transa, transb;
     int64_t m, n, k;
-    double alpha, beta; /* exact also for f32 */
+    double alpha, beta; /* exact also for f32; the real parts of a complex type's */
     pmm_buffer *a, *b, *c;
-    int64_t a_offset, b_offset, c_offset; /* elements */
+    int64_t a_offset, b_offset, c_offset;
     int64_t lda, ldb, ldc;
+    double alpha_im, beta_im; /* 0 for real types */
+    int64_t batch_count;      /* 1: a plain product, whose strides and lists mean nothing */
+    int64_t a_stride, b_stride, c_stride;
+    const int64_t *a_offsets, *b_offsets, *c_offsets;
+    pmm_epilogue epilogue;
 } pmm_gemm;
 
 /* `height` rows of `width` bytes: at `offset` in the buffer with `pitch` bytes from row to row, and at a host pointer
@@ -125,8 +146,16 @@ typedef struct pmm_copy {
     size_t width, height;
 } pmm_copy;
 
+/* What an engine can do itself. */
+enum {
+    PMM_ENGINE_BATCHES = 1,  /* batch_count above 1; without it, the core asks for one product after the other */
+    PMM_ENGINE_EPILOGUES = 2 /* the epilogue; without it, the core does not give it such products */
+};
+
 typedef struct pmm_engine {
     const char *name;
+    uint32_t dtypes;   /* PORTMM_DTYPE_BIT of each type; f64 and c64 only count where the device has_f64 */
+    uint32_t features; /* PMM_ENGINE_... */
     int64_t max_size;  /* largest m, n, k and leading dimension */
     int64_t max_index; /* largest element index reached in any matrix, offset included */
 
@@ -188,6 +217,33 @@ typedef struct pmm_backend {
     /* Tells what a person who looks for trouble may want to know of a device, or of all (index -1), beyond device_info.
      * May load the vendor's library. NULL: nothing. */
     void (*describe)(const pmm_backend_state *state, int32_t index, pmm_properties *properties);
+
+    /* ---- optional: NULL where a backend cannot; the core then reports UNSUPPORTED ---- */
+
+    /* As buffer_write and buffer_read, but start after the events and do not wait: the host memory is the command's
+     * until *event, which is always asked for, is complete. */
+    portmm_status (*buffer_write_start)(pmm_queue *queue, pmm_buffer *buffer, const pmm_copy *copy, const void *source,
+                                        size_t wait_count, pmm_event *const *wait_list, pmm_event **event);
+    portmm_status (*buffer_read_start)(pmm_queue *queue, const pmm_buffer *buffer, const pmm_copy *copy,
+                                       void *destination, size_t wait_count, pmm_event *const *wait_list,
+                                       pmm_event **event);
+    /* The first `size` bytes of a buffer as host memory, until unmapped; no command uses the buffer meanwhile. Both
+     * block. */
+    portmm_status (*buffer_map)(pmm_queue *queue, pmm_buffer *buffer, size_t size, void **memory);
+    portmm_status (*buffer_unmap)(pmm_queue *queue, pmm_buffer *buffer, void *memory);
+
+    /* When the command of a complete event began and ended, in nanoseconds of a clock of the device. UNSUPPORTED: this
+     * event was not timed. */
+    portmm_status (*event_times)(pmm_event *event, uint64_t *begin_ns, uint64_t *end_ns);
+
+    /* Objects of the application's own: cl_context, cl_command_queue, cl_mem; CUcontext, CUstream, CUdeviceptr. The
+     * module takes a reference where the driver counts them. INVALID_ARGUMENT: not one of this device or context.
+     * *size: bytes, 0 if the driver does not tell. */
+    portmm_status (*device_borrow)(pmm_backend_state *state, size_t index, void *native, pmm_device **device);
+    portmm_status (*queue_borrow)(pmm_device *device, void *native, pmm_queue **queue);
+    portmm_status (*buffer_borrow)(pmm_device *device, void *native, size_t *size, pmm_buffer **buffer);
+    /* The driver's own object behind an event, valid as long as the event. */
+    portmm_status (*event_native)(pmm_event *event, void **native);
 } pmm_backend;
 
 /* Never NULL. Calls nothing that can fail or take time. */

@@ -103,8 +103,29 @@ typedef enum portmm_transpose { PORTMM_NO_TRANS = 111, PORTMM_TRANS = 112, PORTM
 
 typedef enum portmm_dtype {
     PORTMM_F32 = 1, /* IEEE binary32, 4 bytes */
-    PORTMM_F64 = 2  /* IEEE binary64, 8 bytes */
+    PORTMM_F64 = 2, /* IEEE binary64, 8 bytes */
+    PORTMM_C32 = 3, /* complex: two f32, real part first, 8 bytes; as C's float _Complex */
+    PORTMM_C64 = 4, /* complex: two f64, 16 bytes */
+    PORTMM_F16 = 5, /* IEEE binary16, 2 bytes; products and sums are made in f32, alpha and beta are f32 */
+    PORTMM_BF16 = 6 /* bfloat16, the upper half of an f32, 2 bytes; otherwise as F16 */
 } portmm_dtype;
+
+/* A type as a bit, for sets of types. */
+#define PORTMM_DTYPE_BIT(dtype) (1u << (dtype))
+
+/* What is done to an element of a product before it is stored. Real types only, but for NONE. */
+typedef enum portmm_activation {
+    PORTMM_ACTIVATION_NONE = 0,
+    PORTMM_ACTIVATION_RELU = 1, /* x < 0 ? 0 : x */
+    PORTMM_ACTIVATION_GELU = 2  /* x / 2 * (1 + erf(x / sqrt(2))) */
+} portmm_activation;
+
+/* A vector that is added to a product before the activation. */
+typedef enum portmm_bias {
+    PORTMM_BIAS_NONE = 0,
+    PORTMM_BIAS_PER_ROW = 1,   /* m elements: bias[i] to all of row i */
+    PORTMM_BIAS_PER_COLUMN = 2 /* n elements: bias[j] to all of column j */
+} portmm_bias;
 
 typedef struct portmm_context portmm_context;
 typedef struct portmm_queue portmm_queue;
