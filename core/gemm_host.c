@@ -29,15 +29,12 @@ static pmm_copy make_copy(const operand *this, portmm_dtype dtype) {
         .pitch = width, .host_pitch = this->host_pitch, .width = width, .height = (size_t)this->shape.outer};
 }
 
-static portmm_status upload(const char *function, portmm_context *context, operand *this, portmm_dtype dtype,
-                            bool is_read) {
+static portmm_status allocate(const char *function, portmm_context *context, operand *this, portmm_dtype dtype) {
     const pmm_backend *backend = context->backend;
-    pmm_timeline *timeline = &context->runtime.timeline;
     size_t bytes;
     if (!pmm_shape_bytes(this->shape, *this->leading, dtype, &bytes))
         return pmm_fail(PORTMM_STATUS_INVALID_ARGUMENT, "%s: matrix %s with ld%s = %lld is larger than memory",
                         function, this->name, this->name, (long long)*this->leading);
-    pmm_span_begin(timeline, PORTMM_PHASE_ALLOCATE, "matrix");
     portmm_status status = backend->buffer_wrap(context->device, this->memory, bytes, &this->buffer);
     this->is_copy = status == PORTMM_STATUS_UNSUPPORTED;
     if (this->is_copy) {
@@ -46,12 +43,16 @@ static portmm_status upload(const char *function, portmm_context *context, opera
         bytes = (size_t)(this->shape.outer * this->shape.inner) * pmm_dtype_size(dtype);
         status = backend->buffer_create(context->device, bytes, &this->buffer);
     }
-    pmm_span_end();
-    if (status != PORTMM_STATUS_SUCCESS || !this->is_copy || !is_read)
-        return status;
-    pmm_span_begin(timeline, PORTMM_PHASE_UPLOAD, "matrix");
+    return status;
+}
+
+static portmm_status upload(portmm_context *context, const operand *this, portmm_dtype dtype) {
+    if (!this->is_copy)
+        return PORTMM_STATUS_SUCCESS;
+    pmm_span_begin(&context->runtime.timeline, PORTMM_PHASE_UPLOAD, "matrix");
     pmm_copy copy = make_copy(this, dtype);
-    status = backend->buffer_write(context->host_queue->queue, this->buffer, &copy, this->memory);
+    portmm_status status =
+        context->backend->buffer_write(context->host_queue->queue, this->buffer, &copy, this->memory);
     pmm_span_end();
     return status;
 }
@@ -72,8 +73,13 @@ static portmm_status run_on_copies(const char *function, portmm_context *context
     if (context->host_queue == NULL)
         status = portmm_queue_create(context, &context->host_queue);
     int first = pmm_gemm_only_scales(gemm) ? PMM_C : PMM_A;
+    pmm_span_begin(&context->runtime.timeline, PORTMM_PHASE_ALLOCATE, "matrices"); /* one: a small product feels it */
     for (int i = first; i < PMM_MATRICES && status == PORTMM_STATUS_SUCCESS; i++)
-        status = upload(function, context, &operands[i], gemm->dtype, i != PMM_C || gemm->beta != 0);
+        status = allocate(function, context, &operands[i], gemm->dtype);
+    pmm_span_end();
+    for (int i = first; i < PMM_MATRICES && status == PORTMM_STATUS_SUCCESS; i++)
+        if (i != PMM_C || gemm->beta != 0)
+            status = upload(context, &operands[i], gemm->dtype);
     gemm->a = operands[PMM_A].buffer;
     gemm->b = operands[PMM_B].buffer;
     gemm->c = operands[PMM_C].buffer;
