@@ -18,6 +18,7 @@
     X(clGetPlatformInfo)                                                                                               \
     X(clGetDeviceIDs)                                                                                                  \
     X(clGetDeviceInfo)                                                                                                 \
+    X(clGetExtensionFunctionAddress)                                                                                   \
     X(clCreateContext)                                                                                                 \
     X(clReleaseContext)                                                                                                \
     X(clCreateCommandQueue)                                                                                            \

@@ -137,22 +137,21 @@ static void describe_device(const pmm_backend_state *state, const pmm_cl_found *
 
 /* ---- the loader -------------------------------------------------------------------------------------------------- */
 
-/* ocl-icd's own function, which Khronos's loader has taken over. */
-typedef cl_int loader_info_fn(cl_uint property, size_t size, void *value, size_t *given);
+/* An extension of ocl-icd's that Khronos's loader has taken over. */
+typedef cl_int(CL_API_CALL loader_info_fn)(cl_uint property, size_t size, void *value, size_t *given);
 enum { LOADER_VERSION = 2, LOADER_NAME = 3, LOADER_VENDOR = 4 };
 
-static void describe_loader(const pmm_host *host, pmm_properties *properties) {
+static void describe_loader(const pmm_backend_state *state, pmm_properties *properties) {
     static const struct {
         const char *name;
         cl_uint id;
     } wanted[] = {{"loader", LOADER_NAME}, {"loader_version", LOADER_VERSION}, {"loader_vendor", LOADER_VENDOR}};
-    const char *why;
-    void *library = host->library_open(host, "libOpenCL.so.1", false, &why);
-    void *symbol = library != NULL ? host->library_symbol(library, "clGetICDLoaderInfoOCLICD") : NULL;
-    if (symbol == NULL)
+    void *extension = state->api.clGetExtensionFunctionAddress("clGetICDLoaderInfoOCLICD");
+    if (extension == NULL)
         return;
     loader_info_fn *get_info;
-    memcpy(&get_info, &symbol, sizeof symbol); /* ISO C has no cast from an object pointer to a function pointer */
+    memcpy(&get_info, &extension,
+           sizeof extension); /* ISO C has no cast from an object pointer to a function pointer */
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         char text[256] = "";
         if (get_info(wanted[i].id, sizeof text - 1, text, NULL) == CL_SUCCESS)
@@ -164,5 +163,5 @@ void pmm_cl_describe(const pmm_backend_state *state, int32_t index, pmm_properti
     if (index >= 0)
         describe_device(state, &state->devices[index], properties);
     else
-        describe_loader(state->host, properties);
+        describe_loader(state, properties);
 }

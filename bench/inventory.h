@@ -4,15 +4,11 @@
 #ifndef BENCH_INVENTORY_H
 #define BENCH_INVENTORY_H
 
+#include "inventory_child.h"
 #include "launch.h"
 #include "options.h"
 
-/* First argument of such a process; the backend's name and a stamp follow. */
-#define BENCH_INVENTORY_CHILD "--inventory-child"
-int bench_inventory_main(int argc, char **argv);
-
-/* {"backends": [...], "devices": [...]} with the members of portmm_backend_info and portmm_device_info. A backend whose
- * process failed is unavailable for that reason. */
+/* What bench_inventory_main wrote. A backend whose process failed is unavailable for that reason. */
 json_t *bench_inventory_probe(bench_launcher *launcher, const char *backend);
 
 /* Prints the backends that the options name (all of them for auto and all). False if none of them is available. */

@@ -1,36 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "json_out.h"
 
+#include "environment.h"
 #include "peers.h"
-#include "platform.h"
-#include "request.h"
 #include "text.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { SCHEMA = 1 };
-
-/* Variables with these beginnings change what is measured; others are nobody's business. */
-static const char *const variable_prefixes[] = {"PORTMM_", "POCL_", "OPENBLAS_", "CLBLAST_"};
-
-static json_t *make_variables(void) {
-    json_t *variables = json_object();
-    char *const *entries = bench_environment_entries();
-    for (size_t i = 0; entries[i] != NULL; i++) {
-        for (size_t j = 0; j < sizeof variable_prefixes / sizeof variable_prefixes[0]; j++) {
-            const char *equals = strchr(entries[i], '=');
-            if (equals != NULL && strncmp(entries[i], variable_prefixes[j], strlen(variable_prefixes[j])) == 0) {
-                char *name = bench_copy(entries[i], (size_t)(equals - entries[i]));
-                (void)json_object_set_new(variables, name, bench_json_string(equals + 1));
-                free(name);
-            }
-        }
-    }
-    return variables;
-}
 
 static json_t *make_drivers(const bench_block *blocks, size_t count) {
     json_t *drivers = json_array();
@@ -45,21 +23,6 @@ static json_t *make_drivers(const bench_block *blocks, size_t count) {
         }
     }
     return drivers;
-}
-
-static json_t *make_environment(const bench_block *blocks, size_t count) {
-    bench_machine machine;
-    bench_get_machine(&machine);
-    char date[32] = "";
-    time_t now = time(NULL);
-    const struct tm *utc = gmtime(&now);
-    if (utc != NULL) {
-        (void)strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", utc);
-    }
-    return json_pack("{s:s, s:o, s:I, s:I, s:o, s:o, s:o, s:o}", "date", date, "cpu", bench_json_string(machine.cpu),
-                     "cores", (json_int_t)machine.cores, "memory_bytes", (json_int_t)machine.memory_bytes, "system",
-                     bench_json_string(machine.system), "distribution", bench_json_string(machine.distribution),
-                     "drivers", make_drivers(blocks, count), "variables", make_variables());
 }
 
 static json_t *make_array(const bench_series *series) {
@@ -142,8 +105,10 @@ bool bench_write_json(FILE *output, const bench_block *blocks, size_t count) {
         }
         add_peers(peers, &blocks[b]);
     }
+    json_t *environment = bench_describe_environment();
+    (void)json_object_set_new(environment, "drivers", make_drivers(blocks, count));
     json_t *root = json_pack("{s:i, s:s, s:o, s:o, s:o}", "schema", (int)SCHEMA, "portmm", portmm_version(),
-                             "environment", make_environment(blocks, count), "results", results, "peers", peers);
+                             "environment", environment, "results", results, "peers", peers);
     /* 12 digits: nanoseconds up to a quarter of an hour. */
     bool ok = root != NULL && json_dumpf(root, output, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) == 0;
     ok = fputc('\n', output) != EOF && ok;

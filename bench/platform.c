@@ -66,6 +66,8 @@ void bench_get_machine(bench_machine *machine) {
     *machine = (bench_machine){.cpu = "unknown", .system = "unknown"};
     read_field("/proc/cpuinfo", "model name", machine->cpu, sizeof machine->cpu);
     read_field("/etc/os-release", "PRETTY_NAME", machine->distribution, sizeof machine->distribution);
+    bench_read_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", machine->governor,
+                    sizeof machine->governor);
     struct utsname name;
     if (uname(&name) == 0) {
         (void)snprintf(machine->system, sizeof machine->system, "%s %s %s", name.sysname, name.release, name.machine);
@@ -93,6 +95,37 @@ bool bench_self_path(char *path, size_t size) {
 bool bench_is_program(const char *path) {
     struct stat status;
     return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
+}
+
+void bench_read_line(const char *path, char *line, size_t size) {
+    line[0] = '\0';
+    FILE *file = fopen(path, "r");
+    if (file == NULL) {
+        return;
+    }
+    if (fgets(line, (int)size, file) != NULL) {
+        size_t begin = strspn(line, " \t"), end = strcspn(line, "\r\n");
+        while (end > begin && (line[end - 1] == ' ' || line[end - 1] == '\t')) {
+            end--;
+        }
+        memmove(line, line + begin, end > begin ? end - begin : 0);
+        line[end > begin ? end - begin : 0] = '\0';
+    }
+    (void)fclose(file);
+}
+
+void bench_visit_directory(const char *path, void (*visit)(const char *entry, void *user_data), void *user_data) {
+    struct dirent **entries = NULL;
+    int count = scandir(path, &entries, NULL, alphasort);
+    for (int i = 0; i < count; i++) {
+        if (entries[i]->d_name[0] != '.') {
+            char *entry = bench_format("%s/%s", path, entries[i]->d_name);
+            visit(entry, user_data);
+            free(entry);
+        }
+        free(entries[i]);
+    }
+    free(entries);
 }
 
 char *bench_make_private_directory(void) {

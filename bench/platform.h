@@ -16,6 +16,7 @@ typedef struct bench_machine {
     char cpu[128];          /* "unknown" where it cannot be told */
     char system[256];       /* kernel name, release and machine */
     char distribution[128]; /* PRETTY_NAME of os-release; "" */
+    char governor[32];      /* of the first core's clock; "" */
     int64_t cores;          /* online */
     double memory_bytes;    /* physical; 0: unknown */
 } bench_machine;
@@ -28,6 +29,10 @@ char *const *bench_environment_entries(void);
 /* Path of the running program; false if it cannot be told. */
 bool bench_self_path(char *path, size_t size);
 bool bench_is_program(const char *path);
+/* The first line of a text file without blanks at its ends; "" if it cannot be read. */
+void bench_read_line(const char *path, char *line, size_t size);
+/* Calls `visit` with the path of each entry of a directory, sorted by name; not at all if it cannot be read. */
+void bench_visit_directory(const char *path, void (*visit)(const char *entry, void *user_data), void *user_data);
 /* A new directory of mode 0700 in $TMPDIR, else /tmp. The path is new text; NULL on failure. */
 char *bench_make_private_directory(void);
 bool bench_make_directory(const char *path);

@@ -9,7 +9,7 @@
 void *bench_resize(void *memory, size_t count, size_t size) {
     void *resized = count <= SIZE_MAX / size ? realloc(memory, count != 0 ? count * size : 1) : NULL;
     if (resized == NULL) {
-        fputs("portmm-bench: out of memory\n", stderr);
+        fputs("out of memory\n", stderr);
         exit(3);
     }
     return resized;
