@@ -12,6 +12,7 @@
 #define CHECKED_HEADER 32
 #define HEADER 48
 #define ZSTD_LEVEL 3
+#define ZSTD_MAX_RATIO 32768 /* a block of 128 KiB takes 4 bytes or more */
 
 static const unsigned char magic[8] = {'P', 'M', 'M', 'C', 'A', 'C', 'H', 'E'};
 
@@ -83,12 +84,19 @@ const unsigned char *pmm_entry_key(const unsigned char *bytes, size_t size, size
     return bytes + HEADER;
 }
 
+/* Before memory is taken for it: a small file must not ask for a gigabyte. */
+static bool can_unpack(const unsigned char *packed, size_t packed_size, size_t unpacked) {
+    return unpacked / ZSTD_MAX_RATIO <= packed_size && ZSTD_getFrameContentSize(packed, packed_size) == unpacked;
+}
+
 pmm_entry_verdict pmm_entry_decode(const unsigned char *bytes, size_t size, const void *key, size_t key_size,
                                    void **payload, size_t *payload_size) {
     pmm_entry_verdict verdict = check_entry(bytes, size, key, key_size);
     if (verdict != PMM_ENTRY_GOOD)
         return verdict;
     size_t packed = size - HEADER - key_size, unpacked = (size_t)pmm_get_u64(bytes + 24);
+    if (!can_unpack(bytes + HEADER + key_size, packed, unpacked))
+        return PMM_ENTRY_DAMAGED;
     void *data = malloc(unpacked > 0 ? unpacked : 1);
     if (data == NULL)
         return PMM_ENTRY_NO_MEMORY;
