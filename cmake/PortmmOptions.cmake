@@ -4,6 +4,7 @@
 option(PORTMM_BUILD_TESTS "Build the tests (needs Check)" OFF)
 option(PORTMM_BUILD_EXAMPLES "Build the examples" ON)
 option(PORTMM_BUILD_TOOLS "Build portmm-bench and the peer programs (needs Jansson)" ON)
+option(PORTMM_BUILD_FUZZERS "Build the fuzz targets for libFuzzer (needs Clang)" OFF)
 option(PORTMM_WERROR "Treat compiler warnings as errors" OFF)
 set(PORTMM_SANITIZE "" CACHE STRING "Sanitizers for everything, as in -fsanitize=: address,undefined or thread")
 foreach(backend CPU OPENCL CUDA)

@@ -39,6 +39,8 @@ clang-format|program clang-format|decides the layout of the sources
 clang-tidy|program clang-tidy|finds mistakes in the sources
 cppcheck|program cppcheck|finds mistakes in the sources
 shellcheck|program shellcheck|finds mistakes in the scripts
+clang|program clang|compiles the fuzz targets
+libclang-rt-dev|fuzzer clang|libFuzzer and the sanitizers of clang
 valgrind|program valgrind|finds memory errors in a running program
 '
 
@@ -47,6 +49,8 @@ is_there() {
         program) command -v "$2" >/dev/null ;;
         header) printf '#include <%s>\n' "$2" | cc -E - >/dev/null 2>&1 ;;
         module) pkg-config --exists "$2" 2>/dev/null ;;
+        fuzzer) echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' |
+            "$2" -fsanitize=fuzzer,address,undefined -x c - -o /dev/null 2>/dev/null ;;
         driver) ls /etc/OpenCL/vendors/*"$2"*.icd >/dev/null 2>&1 ;;
         cmake)
             local have
