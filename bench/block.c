@@ -17,6 +17,7 @@ static void fini_row(bench_row *row) {
     bench_series_fini(&row->first_gemm);
     bench_series_fini(&row->gemm);
     bench_series_fini(&row->runs);
+    bench_series_fini(&row->unsynchronised);
     free(row->details);
 }
 
@@ -29,6 +30,7 @@ void bench_block_fini(bench_block *block) {
             fini_row(&block->peers[p].rows[i]);
         }
         free(block->peers[p].absent);
+        free(block->peers[p].device);
     }
     for (size_t i = 0; i < block->warning_count; i++) {
         free(block->warnings[i]);
@@ -118,6 +120,7 @@ static void read_first_sample(const json_t *result, bench_row *row) {
     row->start_ms = read_number(result, "start_ms");
     row->before_first_call_ms = read_number(result, "before_first_call_ms");
     read_series(result, "runs_ms", &row->runs);
+    read_series(result, "runs_unsynchronised_ms", &row->unsynchronised);
 }
 
 void bench_row_add(bench_row *row, const json_t *result) {

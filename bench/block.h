@@ -35,9 +35,10 @@ typedef struct bench_row {
     bench_series gemm;                          /* ms, steady products of all samples; only if warm */
     bench_detail *details;                      /* one for each sample; NULL for a peer */
     /* Of the first sample: */
-    bench_series runs;   /* ms */
-    double run0_rest_ms; /* of runs[0], behind the first result */
-    double start_ms;     /* from the start of the process to main */
+    bench_series runs;           /* ms */
+    bench_series unsynchronised; /* ms: the same runs, timed until the last call returned */
+    double run0_rest_ms;         /* of runs[0], behind the first result */
+    double start_ms;             /* from the start of the process to main */
     double before_first_call_ms;
     bool verified, correct;
     double relative_error; /* NAN where it is not a finite number */
@@ -47,6 +48,7 @@ typedef struct bench_row {
 
 typedef struct bench_peer {
     const char *name;
+    char *device; /* as the peer tells it; NULL: it does not */
     char *absent; /* why there are no rows, else NULL */
     bench_row rows[BENCH_TEMPERATURE_COUNT];
     size_t row_count;

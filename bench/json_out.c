@@ -3,12 +3,13 @@
 
 #include "environment.h"
 #include "peers.h"
+#include "request.h"
 #include "text.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { SCHEMA = 1 };
+enum { SCHEMA = 2 };
 
 static json_t *make_drivers(const bench_block *blocks, size_t count) {
     json_t *drivers = json_array();
@@ -54,6 +55,8 @@ static void add_times(json_t *object, const bench_row *row) {
     if (row->temperature == BENCH_WARM) {
         (void)json_object_set_new(object, "gemm_ms", make_summary(&row->gemm));
     }
+    (void)json_object_set_new(object, "runs_ms", make_array(&row->runs));
+    (void)json_object_set_new(object, "runs_unsynchronised_ms", make_array(&row->unsynchronised));
 }
 
 static void add_detail(json_t *object, const bench_row *row) {
@@ -81,7 +84,6 @@ static json_t *make_result(const bench_block *block, const bench_row *row) {
     bool known = row->verified && isfinite(row->relative_error);
     (void)json_object_set_new(object, "max_rel_error", known ? json_real(row->relative_error) : json_null());
     add_detail(object, row);
-    (void)json_object_set_new(object, "runs_ms", make_array(&row->runs));
     return object;
 }
 
@@ -89,7 +91,8 @@ static void add_peers(json_t *array, const bench_block *block) {
     for (size_t p = 0; p < block->peer_count; p++) {
         const bench_peer *peer = &block->peers[p];
         for (size_t i = 0; i < peer->row_count && peer->absent == NULL; i++) {
-            json_t *object = json_pack("{s:s, s:s}", "name", peer->name, "backend", block->identity.backend);
+            json_t *object = json_pack("{s:s, s:s, s:s}", "name", peer->name, "backend", block->identity.backend,
+                                       "device", peer->device != NULL ? peer->device : "");
             add_problem(object, &block->problem);
             add_times(object, &peer->rows[i]);
             (void)json_array_append_new(array, object);
@@ -97,18 +100,30 @@ static void add_peers(json_t *array, const bench_block *block) {
     }
 }
 
+static void add_absent_peers(json_t *array, const bench_block *block) {
+    for (size_t p = 0; p < block->peer_count; p++) {
+        const bench_peer *peer = &block->peers[p];
+        if (peer->absent != NULL) {
+            json_t *object = json_pack("{s:s, s:s, s:o}", "name", peer->name, "backend", block->identity.backend,
+                                       "reason", bench_json_string(peer->absent));
+            (void)json_array_append_new(array, object);
+        }
+    }
+}
+
 bool bench_write_json(FILE *output, const bench_block *blocks, size_t count) {
-    json_t *results = json_array(), *peers = json_array();
+    json_t *results = json_array(), *peers = json_array(), *absent = json_array();
     for (size_t b = 0; b < count; b++) {
         for (size_t i = 0; i < blocks[b].row_count; i++) {
             (void)json_array_append_new(results, make_result(&blocks[b], &blocks[b].rows[i]));
         }
         add_peers(peers, &blocks[b]);
+        add_absent_peers(absent, &blocks[b]);
     }
     json_t *environment = bench_describe_environment();
     (void)json_object_set_new(environment, "drivers", make_drivers(blocks, count));
-    json_t *root = json_pack("{s:i, s:s, s:o, s:o, s:o}", "schema", (int)SCHEMA, "portmm", portmm_version(),
-                             "environment", environment, "results", results, "peers", peers);
+    json_t *root = json_pack("{s:i, s:s, s:o, s:o, s:o, s:o}", "schema", (int)SCHEMA, "portmm", portmm_version(),
+                             "environment", environment, "results", results, "peers", peers, "absent_peers", absent);
     /* 12 digits: nanoseconds up to a quarter of an hour. */
     bool ok = root != NULL && json_dumpf(root, output, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) == 0;
     ok = fputc('\n', output) != EOF && ok;

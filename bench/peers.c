@@ -13,8 +13,11 @@
 #endif
 
 static const bench_peer_kind kinds[] = {
-    {"clblast", "opencl", "portmm-peer-clblast"},
-    {"openblas", "cpu", "portmm-peer-openblas"},
+    {"clblast", "opencl", "portmm-peer-clblast", NULL},   {"openblas", "cpu", "portmm-peer-openblas", NULL},
+    {"pytorch", "cpu", "portmm-peer-python", "pytorch"},  {"tensorflow", "cpu", "portmm-peer-python", "tensorflow"},
+    {"jax", "cpu", "portmm-peer-python", "jax"},          {"numpy", "cpu", "portmm-peer-python", "numpy"},
+    {"pytorch", "cuda", "portmm-peer-python", "pytorch"}, {"tensorflow", "cuda", "portmm-peer-python", "tensorflow"},
+    {"jax", "cuda", "portmm-peer-python", "jax"},         {"cupy", "cuda", "portmm-peer-python", "cupy"},
 };
 enum { KIND_COUNT = sizeof kinds / sizeof kinds[0] };
 

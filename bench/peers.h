@@ -10,6 +10,7 @@ typedef struct bench_peer_kind {
     const char *name;    /* as in the JSON rows */
     const char *backend; /* whose devices it runs on */
     const char *program;
+    const char *mode; /* the program's first argument; NULL: none */
 } bench_peer_kind;
 
 /* The kinds for a backend, from the one behind `after` (NULL: from the first); NULL at the end. */

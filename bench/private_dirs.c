@@ -7,7 +7,8 @@
 #include <string.h>
 
 /* Each driver's own cache: the variable that names its directory, a folder of ours for it (some must exist), and the
- * switch that would turn the cache off, which is taken away: with it no cache would be "full". */
+ * switch that would turn the cache off, which is taken away: with it no cache would be "full". No folder: the
+ * variable is taken away. */
 static const struct driver_cache {
     const char *directory_variable;
     const char *folder;
@@ -18,6 +19,8 @@ static const struct driver_cache {
     {"MESA_SHADER_CACHE_DIR", "mesa", "MESA_SHADER_CACHE_DISABLE"},
     {"NEO_CACHE_DIR", "neo", "NEO_CACHE_PERSISTENT"},
     {"AMD_COMGR_CACHE_DIR", "comgr", "AMD_COMGR_CACHE"},
+    {"CUPY_CACHE_DIR", "cupy", "CUPY_CACHE_IN_MEMORY"}, /* of a peer, not of a driver */
+    {"JAX_COMPILATION_CACHE_DIR", NULL, NULL},          /* JAX keeps none unless it is told to */
 };
 enum { DRIVER_COUNT = sizeof driver_caches / sizeof driver_caches[0] };
 
@@ -48,9 +51,11 @@ char *bench_dirs_make(bench_dirs *dirs) {
     char *directory = bench_format("%s/%u", dirs->root, dirs->made++);
     bool made = bench_make_directory(directory);
     for (size_t i = 0; made && i < DRIVER_COUNT; i++) {
-        char *folder = bench_format("%s/%s", directory, driver_caches[i].folder);
-        made = bench_make_directory(folder);
-        free(folder);
+        if (driver_caches[i].folder != NULL) {
+            char *folder = bench_format("%s/%s", directory, driver_caches[i].folder);
+            made = bench_make_directory(folder);
+            free(folder);
+        }
     }
     if (!made) {
         free(directory);
@@ -81,9 +86,12 @@ void bench_environment_init(bench_environment *environment, const bench_caches *
                  caches->ours != NULL ? bench_format("%s/portmm", caches->ours) : NULL);
     add_variable(environment, "PORTMM_CACHE_PATH_RO", NULL);
     for (size_t i = 0; i < DRIVER_COUNT; i++) {
-        add_variable(environment, driver_caches[i].directory_variable,
-                     bench_format("%s/%s", caches->drivers, driver_caches[i].folder));
-        add_variable(environment, driver_caches[i].switch_variable, NULL);
+        const struct driver_cache *row = &driver_caches[i];
+        add_variable(environment, row->directory_variable,
+                     row->folder != NULL ? bench_format("%s/%s", caches->drivers, row->folder) : NULL);
+        if (row->switch_variable != NULL) {
+            add_variable(environment, row->switch_variable, NULL);
+        }
     }
     if (caches->filling) {
         add_variable(environment, "PORTMM_WARMUP", NULL);

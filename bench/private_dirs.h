@@ -27,7 +27,7 @@ typedef struct bench_caches {
     bool filling;        /* the process is to fill ours: libportmm's default warm-up, whatever the user set */
 } bench_caches;
 
-enum { BENCH_CACHE_VARIABLES = 16 };
+enum { BENCH_CACHE_VARIABLES = 24 };
 
 /* The variables that say so; texts live until bench_environment_fini. */
 typedef struct bench_environment {

@@ -157,30 +157,73 @@ static void print_phases(FILE *output, const bench_block *block) {
 
 /* ---- runs ---- */
 
-static void print_runs_row(FILE *output, const bench_row *row) {
+static void print_runs_series(FILE *output, const char *name, const bench_series *series) {
     char number[24];
-    fprintf(output, "  %-10s", bench_temperature_name(row->temperature));
-    for (size_t i = 0; i < row->runs.count; i++) {
+    fprintf(output, "  %-10s", name);
+    for (size_t i = 0; i < series->count; i++) {
         if (i != 0 && i % 10 == 0) {
             fprintf(output, "\n  %-10s", "");
         }
-        fprintf(output, " %8s", bench_format_ms(number, row->runs.values[i]));
+        fprintf(output, " %8s", bench_format_ms(number, series->values[i]));
     }
     fputc('\n', output);
 }
 
+/* Some run looked less than half as long to who did not wait for the device. */
+static bool is_misleading(const bench_row *row) {
+    for (size_t i = 0; i < row->runs.count && i < row->unsynchronised.count; i++) {
+        if (row->unsynchronised.values[i] < 0.5 * row->runs.values[i]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* True if the unsynchronised times are shown, too. */
+static bool print_runs_row(FILE *output, const bench_row *row) {
+    bool misleading = is_misleading(row);
+    print_runs_series(output, bench_temperature_name(row->temperature), &row->runs);
+    if (misleading) {
+        print_runs_series(output, "  unwaited", &row->unsynchronised);
+    }
+    return misleading;
+}
+
+static bool print_peer_runs(FILE *output, const bench_peer *peer) {
+    bool misleading = false;
+    if (peer->absent != NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < peer->row_count; i++) {
+        if (i == 0) {
+            fprintf(output, "raw %s%s%s\n", peer->name, peer->device != NULL ? " on " : "",
+                    peer->device != NULL ? peer->device : "");
+        }
+        misleading = print_runs_row(output, &peer->rows[i]) || misleading;
+    }
+    return misleading;
+}
+
 static void print_runs(FILE *output, const bench_options *options, const bench_block *block) {
-    bool cut = false;
+    bool cut = false, misleading = false;
     if (options->runs == 0 || options->loops == 0) {
         return;
     }
     fprintf(output, "\nthe founding experiment: runs of %lld product%s, ms, run #0 first\n", (long long)options->loops,
             options->loops == 1 ? "" : "s");
     for (size_t i = 0; i < block->row_count; i++) {
-        print_runs_row(output, &block->rows[i]);
+        misleading = print_runs_row(output, &block->rows[i]) || misleading;
         cut = cut || block->rows[i].runs.count < (size_t)options->runs;
     }
+    for (size_t p = 0; p < block->peer_count; p++) {
+        misleading = print_peer_runs(output, &block->peers[p]) || misleading;
+    }
     fputs("  Run #0 reaches from the first call into libportmm to the end of its last product.\n", output);
+    if (misleading) {
+        fputs("  unwaited: the same runs by a clock read when the last call returned, before the products were\n"
+              "  complete. It is no time of a product, only what a script shows that does not wait.\n",
+              output);
+    }
     if (cut) {
         fputs("  Cut: unless --runs is given, the runs of a process stop after 5 s.\n", output);
     }

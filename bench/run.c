@@ -9,9 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILLS_MOST = 5, PEERS_MOST = 4 };
+enum { FILLS_MOST = 5, PEERS_MOST = 8 };
 
 typedef struct peer_plan {
+    const bench_peer_kind *kind;
     char *program;
     char *full; /* drivers' caches, filled by this peer */
 } peer_plan;
@@ -37,12 +38,13 @@ static bench_request make_request(const run *self) {
     };
 }
 
-static json_t *launch_with(bench_launcher *launcher, const char *program, const bench_request *request,
+/* peer NULL: libportmm itself. */
+static json_t *launch_with(bench_launcher *launcher, const peer_plan *peer, const bench_request *request,
                            const bench_caches *caches, unsigned helper_limit_s, bench_failure *failure) {
     char *text = bench_request_encode(request);
     bench_launch_request launch = {
-        .program = program,
-        .mode = program == NULL ? BENCH_SAMPLE_CHILD : NULL,
+        .program = peer != NULL ? peer->program : NULL,
+        .mode = peer != NULL ? peer->kind->mode : BENCH_SAMPLE_CHILD,
         .text = text,
         .caches = *caches,
         .helper_limit_s = helper_limit_s,
@@ -116,14 +118,14 @@ static bool fill_caches(run *self, const char *ours, const char *drivers, const 
     return true;
 }
 
-static bool fill_drivers(run *self, const char *program, char **full) {
+static bool fill_drivers(run *self, const peer_plan *peer, char **full) {
     bench_request request = make_request(self);
     *full = make_directory(self->launcher, self->failure);
     if (*full == NULL) {
         return false;
     }
     bench_caches caches = {.drivers = *full};
-    json_t *result = launch_with(self->launcher, program, &request, &caches, BENCH_HELPER_LIMIT_S, self->failure);
+    json_t *result = launch_with(self->launcher, peer, &request, &caches, BENCH_HELPER_LIMIT_S, self->failure);
     json_decref(result);
     return result != NULL;
 }
@@ -216,6 +218,7 @@ static void prepare_peers(run *self) {
         bench_peer *peer = &block->peers[block->peer_count];
         peer_plan *plan = &self->peers[block->peer_count++];
         *peer = (bench_peer){.name = kind->name};
+        plan->kind = kind;
         plan->program = bench_find_peer(kind, self->launcher->self);
         if (plan->program == NULL) {
             peer->absent = bench_format("its program %s is not beside portmm-bench; it is built where the library was "
@@ -224,7 +227,7 @@ static void prepare_peers(run *self) {
             continue;
         }
         bench_progress("%s %s: filling the drivers' caches for %s", self->spec, self->label, kind->name);
-        if (!fill_drivers(self, plan->program, &plan->full)) {
+        if (!fill_drivers(self, plan, &plan->full)) {
             peer->absent = bench_format("%s", self->failure->text);
             continue;
         }
@@ -251,17 +254,24 @@ static void take_peer_sample(run *self, size_t position, bench_row *row, int64_t
     bench_peer *peer = &self->block->peers[position];
     const peer_plan *plan = &self->peers[position];
     bench_request request = make_request(self);
+    request.runs = number == 0 ? self->options->runs : 0;
+    request.loops = self->options->loops;
+    request.runs_bounded = !self->options->runs_given;
     request.verify = number == 0 && self->options->verify;
     request.steady = row->temperature == BENCH_WARM;
     char *fresh = row->temperature == BENCH_COLD ? make_directory(self->launcher, self->failure) : NULL;
     bench_caches caches = {.drivers = fresh != NULL ? fresh : plan->full};
-    json_t *result = launch_with(self->launcher, plan->program, &request, &caches, BENCH_HELPER_LIMIT_S, self->failure);
+    json_t *result = launch_with(self->launcher, plan, &request, &caches, BENCH_HELPER_LIMIT_S, self->failure);
     bench_dirs_drop(fresh);
     if (result == NULL) {
         peer->absent = bench_format("%s", self->failure->text);
         return;
     }
     bench_row_add(row, result);
+    if (peer->device == NULL) {
+        const char *device = json_string_value(json_object_get(result, "device"));
+        peer->device = device != NULL ? bench_copy(device, strlen(device)) : NULL;
+    }
     warn_about_peer(self, peer, row, result);
     json_decref(result);
 }

@@ -41,6 +41,7 @@ cppcheck|program cppcheck|finds mistakes in the sources
 shellcheck|program shellcheck|finds mistakes in the scripts
 clang|program clang|compiles the fuzz targets
 libclang-rt-dev|fuzzer clang|libFuzzer and the sanitizers of clang
+python3|program python3|the peers of portmm-bench that are Python frameworks, and their tests
 valgrind|program valgrind|finds memory errors in a running program
 '
 

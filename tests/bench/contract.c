@@ -70,6 +70,19 @@ static void check_summary(const json_t *row, const char *name, size_t values) {
     ck_assert_double_le(number_at(summary, "iqr"), max - min + 1e-9);
 }
 
+/* A run cannot end before its last call has returned. */
+static void check_runs(const json_t *row) {
+    const json_t *complete = json_object_get(row, "runs_ms"),
+                 *returned = json_object_get(row, "runs_unsynchronised_ms");
+    ck_assert(json_is_array(complete) && json_is_array(returned));
+    ck_assert_uint_eq(json_array_size(complete), json_array_size(returned));
+    for (size_t i = 0; i < json_array_size(complete); i++) {
+        double unsynchronised = json_number_value(json_array_get(returned, i));
+        ck_assert_double_gt(unsynchronised, 0);
+        ck_assert_double_le(unsynchronised, json_number_value(json_array_get(complete, i)));
+    }
+}
+
 /* What rows of ours and of peers have in common. Returns the number of members. */
 static size_t check_times(const json_t *row) {
     size_t samples = (size_t)number_at(row, "samples");
@@ -86,7 +99,8 @@ static size_t check_times(const json_t *row) {
     if (is_warm(row)) {
         check_summary(row, "gemm_ms", 0);
     }
-    return is_warm(row) ? 4 : 3;
+    check_runs(row);
+    return is_warm(row) ? 6 : 5;
 }
 
 static size_t check_members(const json_t *object, const member *members, size_t count) {
@@ -133,7 +147,7 @@ static void check_result(const json_t *row) {
         {"backend", JSON_STRING},     {"device", JSON_STRING},      {"driver", JSON_STRING},   {"engine", JSON_STRING},
         {"m", JSON_INTEGER},          {"n", JSON_INTEGER},          {"k", JSON_INTEGER},       {"dtype", JSON_STRING},
         {"start", JSON_STRING},       {"temperature", JSON_STRING}, {"samples", JSON_INTEGER}, {"gflops", JSON_REAL},
-        {"max_rel_error", JSON_REAL}, {"phases_ms", JSON_OBJECT},   {"cache", JSON_OBJECT},    {"runs_ms", JSON_ARRAY},
+        {"max_rel_error", JSON_REAL}, {"phases_ms", JSON_OBJECT},   {"cache", JSON_OBJECT},
     };
     static const member counts[] = {
         {"hits", JSON_INTEGER},     {"misses", JSON_INTEGER}, {"stores", JSON_INTEGER},
@@ -153,8 +167,9 @@ static void check_result(const json_t *row) {
 
 static void check_peer(const json_t *row) {
     static const member members[] = {
-        {"name", JSON_STRING}, {"backend", JSON_STRING}, {"m", JSON_INTEGER},          {"n", JSON_INTEGER},
-        {"k", JSON_INTEGER},   {"dtype", JSON_STRING},   {"temperature", JSON_STRING}, {"samples", JSON_INTEGER},
+        {"name", JSON_STRING},  {"backend", JSON_STRING},     {"device", JSON_STRING},
+        {"m", JSON_INTEGER},    {"n", JSON_INTEGER},          {"k", JSON_INTEGER},
+        {"dtype", JSON_STRING}, {"temperature", JSON_STRING}, {"samples", JSON_INTEGER},
     };
     size_t known = check_members(row, members, sizeof members / sizeof members[0]);
     known += check_times(row) - 1;
@@ -194,10 +209,10 @@ static void check_environment(const json_t *environment) {
 void check_document(const json_t *document) {
     static const member members[] = {
         {"schema", JSON_INTEGER}, {"portmm", JSON_STRING}, {"environment", JSON_OBJECT},
-        {"results", JSON_ARRAY},  {"peers", JSON_ARRAY},
+        {"results", JSON_ARRAY},  {"peers", JSON_ARRAY},   {"absent_peers", JSON_ARRAY},
     };
-    ck_assert_uint_eq(json_object_size(document), check_members(document, members, 5));
-    ck_assert_int_eq(json_integer_value(json_object_get(document, "schema")), 1);
+    ck_assert_uint_eq(json_object_size(document), check_members(document, members, 6));
+    ck_assert_int_eq(json_integer_value(json_object_get(document, "schema")), 2);
     check_environment(json_object_get(document, "environment"));
     size_t i;
     json_t *row;
@@ -208,6 +223,10 @@ void check_document(const json_t *document) {
     check_attribution(json_object_get(document, "results"));
     json_array_foreach(json_object_get(document, "peers"), i, row) {
         check_peer(row);
+    }
+    json_array_foreach(json_object_get(document, "absent_peers"), i, row) {
+        static const member absent[] = {{"name", JSON_STRING}, {"backend", JSON_STRING}, {"reason", JSON_STRING}};
+        ck_assert_uint_eq(json_object_size(row), check_members(row, absent, 3));
     }
 }
 

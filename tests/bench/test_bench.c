@@ -14,6 +14,22 @@ static void assert_contains(const char *text, const char *part) {
     ck_assert_msg(strstr(text, part) != NULL, "'%s' is not in:\n%s", part, text);
 }
 
+static char *make_text(const char *format, const char *word) {
+    char *text = malloc(strlen(format) + strlen(word) + 1);
+    ck_assert_ptr_nonnull(text);
+    (void)sprintf(text, format, word);
+    return text;
+}
+
+static bool has_named(const json_t *rows, const char *name) {
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        if (strcmp(json_string_value(json_object_get(json_array_get(rows, i), "name")), name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static size_t count_lines(const char *text) {
     size_t count = 0;
     for (; *text != '\0'; text++) {
@@ -304,7 +320,7 @@ START_TEST(test_all_goes_on_with_what_is_there) {
 END_TEST
 
 START_TEST(test_peer_beside_cpu) {
-    outcome result = drive("--backend cpu --size 64 --samples 2 --runs 0 --temperature cold,warm --peers --json -");
+    outcome result = drive("--backend cpu --size 64 --samples 2 --runs 2 --temperature cold,warm --peers --json -");
     ck_assert_int_eq(result.code, 0);
     json_t *document = parse_document(result.out);
     check_document(document);
@@ -317,6 +333,35 @@ START_TEST(test_peer_beside_cpu) {
     } else {
         assert_contains(result.err, "openblas: absent: ");
     }
+    static const char *const frameworks[] = {"pytorch", "tensorflow", "jax", "numpy"};
+    for (size_t i = 0; i < sizeof frameworks / sizeof frameworks[0]; i++) {
+        bool measured = has_named(json_object_get(document, "peers"), frameworks[i]);
+        ck_assert_int_ne(measured, has_named(json_object_get(document, "absent_peers"), frameworks[i]));
+        char *line = make_text("%s: absent: ", frameworks[i]);
+        ck_assert_int_ne(measured, strstr(result.err, line) != NULL);
+        free(line);
+    }
+    json_decref(document);
+    free_outcome(&result);
+}
+END_TEST
+
+/* A framework that does not wait shows both times of a run; the stand-in's device needs 2 ms a product. */
+START_TEST(test_misleading_runs_stand_beside_the_real_ones) {
+    setting fakes = {"PYTHONPATH", getenv("PORTMM_BENCH_FAKES")};
+    outcome result =
+        drive_with(NULL, "--backend cpu --size 8 --samples 1 --runs 2 --temperature driver --peers --json -", fakes, 0);
+    ck_assert_int_eq(result.code, 0);
+    json_t *document = parse_document(result.out);
+    check_document(document);
+    const json_t *row = find_peer(document, "jax", "driver");
+    double complete = json_number_value(json_array_get(json_object_get(row, "runs_ms"), 1));
+    double returned = json_number_value(json_array_get(json_object_get(row, "runs_unsynchronised_ms"), 1));
+    ck_assert_double_gt(complete, 20);
+    ck_assert_double_lt(returned, 10);
+    assert_contains(result.err, "raw jax on fake cuda:0");
+    assert_contains(result.err, "unwaited");
+    assert_contains(result.err, "only what a script shows that does not wait");
     json_decref(document);
     free_outcome(&result);
 }
@@ -405,6 +450,7 @@ static void add_cpu_tests(TCase *tests) {
     tcase_add_test(tests, test_interrupt_leaves_nothing);
     tcase_add_test(tests, test_all_goes_on_with_what_is_there);
     tcase_add_test(tests, test_peer_beside_cpu);
+    tcase_add_test(tests, test_misleading_runs_stand_beside_the_real_ones);
     tcase_add_test(tests, test_absent_peer_is_named);
 }
 
