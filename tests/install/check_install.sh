@@ -24,8 +24,10 @@ for file in 'portmm.h' 'backend.h' 'libportmm.so' 'portmm-cpu.so' 'portmm-warm' 
     [ -n "$(find "$prefix" -name "$file")" ] || fail "$file was not installed"
 done
 if [ -x "$prefix/bin/portmm-bench" ]; then
-    "$prefix/bin/portmm-bench" --version || fail "the installed portmm-bench does not start"
-    [ -n "$(find "$prefix" -name portmm-bench.1)" ] || fail "the man page of portmm-bench was not installed"
+    for tool in portmm-bench portmm-info; do
+        "$prefix/bin/$tool" --version || fail "the installed $tool does not start"
+        [ -n "$(find "$prefix" -name "$tool.1")" ] || fail "the man page of $tool was not installed"
+    done
 fi
 
 echo "== find_package"
