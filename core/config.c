@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,22 +98,49 @@ static void choose_cache_dir(pmm_config *config, const char *asked) {
     if (config->cache_mode == PORTMM_CACHE_OFF) {
         config->cache_reason = "the cache is off by option or PORTMM_CACHE=off";
     } else if (pmm_process_is_privileged()) {
+        config->cache_mode = PORTMM_CACHE_OFF;
         config->cache_reason = "the cache is off in a set-user-id program";
     } else if (asked != NULL || (asked = read_variable("PORTMM_CACHE_DIR")) != NULL) {
         config->cache_dir = join_cache_path(asked, "");
         if (config->cache_dir == NULL)
-            config->cache_reason = "the cache is off: its directory must be an absolute path (option cache_dir or "
-                                   "PORTMM_CACHE_DIR)";
+            config->cache_reason = "the cache is in memory only: its directory must be an absolute path (option "
+                                   "cache_dir or PORTMM_CACHE_DIR)";
     } else {
         config->cache_dir = join_cache_path(read_variable("XDG_CACHE_HOME"), "/portmm");
         if (config->cache_dir == NULL)
             config->cache_dir = join_cache_path(read_variable("HOME"), "/.cache/portmm");
         if (config->cache_dir == NULL)
-            config->cache_reason = "the cache is off: HOME is unset or no usable directory; set PORTMM_CACHE_DIR to an "
-                                   "absolute path";
+            config->cache_reason = "the cache is in memory only: HOME is unset or no usable directory; set "
+                                   "PORTMM_CACHE_DIR to an absolute path";
     }
-    if (config->cache_dir == NULL)
-        config->cache_mode = PORTMM_CACHE_OFF;
+}
+
+/* "500M": a number, and K, M, G or T for powers of 1024. */
+static bool parse_size(const char *text, uint64_t *size) {
+    static const char units[] = "KMGT";
+    char *end;
+    if (text[0] < '0' || text[0] > '9')
+        return false;
+    errno = 0;
+    unsigned long long number = strtoull(text, &end, 10);
+    const char *unit = *end != '\0' ? strchr(units, *end) : NULL;
+    int shift = unit != NULL ? 10 * (int)(unit - units + 1) : 0;
+    if (errno != 0 || *(end + (unit != NULL)) != '\0' || number > UINT64_MAX >> shift)
+        return false;
+    *size = (uint64_t)number << shift;
+    return true;
+}
+
+static portmm_status choose_cache_limits(pmm_config *config, const portmm_context_options *given) {
+    config->cache_max_size = given->cache_max_size != 0 ? given->cache_max_size : (uint64_t)1 << 30;
+    const char *text = given->cache_max_size == 0 ? read_variable("PORTMM_CACHE_MAX_SIZE") : NULL;
+    if (text != NULL && !parse_size(text, &config->cache_max_size))
+        return pmm_fail(PORTMM_STATUS_INVALID_ARGUMENT,
+                        "environment variable PORTMM_CACHE_MAX_SIZE = \"%.100s\": use bytes, or a number with K, M, G "
+                        "or T, such as 500M; 0 for no limit",
+                        text);
+    return set_text(&config->cache_path_ro,
+                    given->cache_path_ro != NULL ? given->cache_path_ro : read_variable("PORTMM_CACHE_PATH_RO"));
 }
 
 portmm_status pmm_config_init(pmm_config *config, const portmm_context_options *options) {
@@ -130,6 +158,8 @@ portmm_status pmm_config_init(pmm_config *config, const portmm_context_options *
                           given.module_path != NULL ? given.module_path : read_variable("PORTMM_MODULE_PATH"));
     if (status == PORTMM_STATUS_SUCCESS)
         status = choose_modes(config, &given);
+    if (status == PORTMM_STATUS_SUCCESS)
+        status = choose_cache_limits(config, &given);
     if (status != PORTMM_STATUS_SUCCESS)
         return status;
     choose_cache_dir(config, given.cache_dir);
@@ -144,6 +174,7 @@ void pmm_config_fini(pmm_config *config) {
     free(config->engine);
     free(config->module_path);
     free(config->cache_dir);
+    free(config->cache_path_ro);
 }
 
 static bool is_wanted(const char *variable, const char *prefix, const char *const *except) {

@@ -12,6 +12,8 @@ typedef struct pmm_config {
     portmm_cache_mode cache_mode;
     char *cache_dir;          /* NULL: there is none; cache_reason says why */
     const char *cache_reason; /* "" or static text */
+    char *cache_path_ro;      /* directories and bundles with ':' between; NULL: none */
+    uint64_t cache_max_size;  /* bytes; 0: no limit */
     portmm_warmup warmup;
     portmm_start start;
     portmm_log_callback log;

@@ -80,41 +80,88 @@ typedef enum pmm_io {
 
 #define PMM_IO_TEXT 512
 
+/* Whose files are trusted, if nobody else can write them: an entry is code. */
+typedef enum pmm_trust {
+    PMM_TRUST_USER,  /* the effective user's */
+    PMM_TRUST_SYSTEM /* and root's */
+} pmm_trust;
+
 /* Which file was read: to remove that one and no later one of the same name. */
 typedef struct pmm_file_id {
     uint64_t device, inode;
 } pmm_file_id;
 
-/* Creates what is missing of `path` (absolute) for its owner only, and checks that the last directory belongs to this
- * user, is writable by nobody else and is not a link. */
-pmm_io pmm_directory_prepare(const char *path, bool create, char why[PMM_IO_TEXT]);
+#define PMM_FILE_NAME 96
 
-/* Reads a whole plain file of this user. *data is from malloc. */
-pmm_io pmm_file_read(const char *directory, const char *name, size_t max_size, void **data, size_t *size,
-                     pmm_file_id *id, char why[PMM_IO_TEXT]);
-/* The file appears under its name whole or not at all, also after a crash of the machine. */
-pmm_io pmm_file_write(const char *directory, const char *name, const void *data, size_t size, char why[PMM_IO_TEXT]);
-pmm_io pmm_file_remove(const char *directory, const char *name, const pmm_file_id *id, char why[PMM_IO_TEXT]);
+typedef struct pmm_file_info {
+    char name[PMM_FILE_NAME];
+    uint64_t size;
+    int64_t stamp_ns; /* last write or touch; nanoseconds since 1970 */
+    pmm_file_id id;
+} pmm_file_info;
 
-/* Takes a lock that the kernel gives back when the last process that has *file open ends. Does not wait. */
-pmm_io pmm_file_lock(const char *directory, const char *name, int *file, char why[PMM_IO_TEXT]);
+/* Nanoseconds since 1970: for stamps only, since this clock may jump. */
+int64_t pmm_wall_clock_ns(void);
+
+/*
+ * Opens `path` (absolute) or, in it, `below` (may be NULL), creating for its owner only what is missing. Both belong to
+ * the user that `trust` says, are writable by nobody else and are no links, or are REFUSED with advice in `why`. What
+ * was checked is what the other functions then use, through *directory.
+ */
+pmm_io pmm_directory_open(const char *path, const char *below, pmm_trust trust, bool create, int *directory,
+                          char why[PMM_IO_TEXT]);
+void pmm_directory_close(int directory);
+/* Not through a link. */
+bool pmm_is_directory(const char *path);
+
+/* The plain files in it, in any order; names beyond PMM_FILE_NAME are left out. *files is from malloc. */
+pmm_io pmm_directory_list(int directory, pmm_file_info **files, size_t *count, char why[PMM_IO_TEXT]);
+
+/* Reads a whole plain file. *data is from malloc. `stamp`: a stamp that is an hour old, or in the future, is renewed;
+ * so the order of use is kept to the hour, and a file that is read often is not written often. */
+pmm_io pmm_file_read(int directory, const char *name, pmm_trust trust, size_t max_size, bool stamp, void **data,
+                     size_t *size, pmm_file_id *id, char why[PMM_IO_TEXT]);
+/* The file appears under its name whole or not at all, also after a crash of the machine. MISSING: the directory was
+ * deleted meanwhile. */
+pmm_io pmm_file_write(int directory, const char *name, const void *data, size_t size, char why[PMM_IO_TEXT]);
+/* At the end of the file, which is made if it is missing; in one piece where the file system appends in one piece. */
+pmm_io pmm_file_append(int directory, const char *name, const void *data, size_t size, char why[PMM_IO_TEXT]);
+pmm_io pmm_file_remove(int directory, const char *name, const pmm_file_id *id, char why[PMM_IO_TEXT]);
+/* Whether it is what pmm_file_write left when its process was killed. */
+bool pmm_file_is_temporary(const char *name);
+
+/* A file that stays open, read in parts. REFUSED as for a directory. */
+pmm_io pmm_file_open(const char *path, pmm_trust trust, int *file, uint64_t *size, char why[PMM_IO_TEXT]);
+pmm_io pmm_file_read_at(int file, const char *name, uint64_t offset, void *data, size_t size, char why[PMM_IO_TEXT]);
+void pmm_file_close(int file);
+
+/* Takes a lock that the kernel gives back when the last process that has *file open ends. Does not wait. Shared ones
+ * exclude others only. */
+pmm_io pmm_file_lock(int directory, const char *name, bool shared, int *file, char why[PMM_IO_TEXT]);
 void pmm_file_unlock(int file);
+
+void pmm_sleep(unsigned milliseconds);
 
 /* The system calls behind the file functions, so that a test can make each of them fail. */
 struct stat;
+struct dirent;
 typedef struct pmm_file_calls {
-    int (*open)(const char *path, int flags, unsigned mode);
     int (*openat)(int directory, const char *path, int flags, unsigned mode);
-    int (*mkdir)(const char *path, unsigned mode);
+    int (*mkdirat)(int directory, const char *path, unsigned mode);
     int (*fstat)(int file, struct stat *status);
     int (*fstatat)(int directory, const char *path, struct stat *status);
-    long (*read)(int file, void *data, size_t size);
+    void *(*opendir)(int file); /* takes the descriptor */
+    struct dirent *(*readdir)(void *listing);
+    int (*closedir)(void *listing);
+    long (*pread)(int file, void *data, size_t size, int64_t offset);
     long (*write)(int file, const void *data, size_t size);
     int (*fsync)(int file);
+    int (*futimens)(int file); /* to now */
     int (*close)(int file);
     int (*renameat)(int directory, const char *from, const char *to);
     int (*unlinkat)(int directory, const char *path);
-    int (*lock)(int file);
+    int (*lock)(int file, bool shared);
+    int64_t (*now)(void);
 } pmm_file_calls;
 extern const pmm_file_calls pmm_posix_file_calls;
 /* NULL gives the real ones back. For tests; not while another thread uses the cache. */

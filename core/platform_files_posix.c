@@ -5,6 +5,7 @@
 #endif
 #include "platform.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -14,18 +15,15 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
-
-static int call_open(const char *path, int flags, unsigned mode) {
-    return open(path, flags, mode);
-}
 
 static int call_openat(int directory, const char *path, int flags, unsigned mode) {
     return openat(directory, path, flags, mode);
 }
 
-static int call_mkdir(const char *path, unsigned mode) {
-    return mkdir(path, mode);
+static int call_mkdirat(int directory, const char *path, unsigned mode) {
+    return mkdirat(directory, path, mode);
 }
 
 static int call_fstat(int file, struct stat *status) {
@@ -36,12 +34,28 @@ static int call_fstatat(int directory, const char *path, struct stat *status) {
     return fstatat(directory, path, status, AT_SYMLINK_NOFOLLOW);
 }
 
-static long call_read(int file, void *data, size_t size) {
-    return read(file, data, size);
+static void *call_opendir(int file) {
+    return fdopendir(file);
+}
+
+static struct dirent *call_readdir(void *listing) {
+    return readdir(listing);
+}
+
+static int call_closedir(void *listing) {
+    return closedir(listing);
+}
+
+static long call_pread(int file, void *data, size_t size, int64_t offset) {
+    return pread(file, data, size, offset);
 }
 
 static long call_write(int file, const void *data, size_t size) {
     return write(file, data, size);
+}
+
+static int call_futimens(int file) {
+    return futimens(file, NULL);
 }
 
 static int call_renameat(int directory, const char *from, const char *to) {
@@ -52,29 +66,48 @@ static int call_unlinkat(int directory, const char *path) {
     return unlinkat(directory, path, 0);
 }
 
-static int call_lock(int file) {
-    return flock(file, LOCK_EX | LOCK_NB);
+static int call_lock(int file, bool shared) {
+    return flock(file, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB);
+}
+
+static int64_t call_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
 const pmm_file_calls pmm_posix_file_calls = {
-    .open = call_open,
     .openat = call_openat,
-    .mkdir = call_mkdir,
+    .mkdirat = call_mkdirat,
     .fstat = call_fstat,
     .fstatat = call_fstatat,
-    .read = call_read,
+    .opendir = call_opendir,
+    .readdir = call_readdir,
+    .closedir = call_closedir,
+    .pread = call_pread,
     .write = call_write,
     .fsync = fsync,
+    .futimens = call_futimens,
     .close = close,
     .renameat = call_renameat,
     .unlinkat = call_unlinkat,
     .lock = call_lock,
+    .now = call_now,
 };
 
 static const pmm_file_calls *calls = &pmm_posix_file_calls;
 
 void pmm_file_calls_replace(const pmm_file_calls *replacement) {
     calls = replacement != NULL ? replacement : &pmm_posix_file_calls;
+}
+
+int64_t pmm_wall_clock_ns(void) {
+    return calls->now();
+}
+
+void pmm_sleep(unsigned milliseconds) {
+    struct timespec pause = {.tv_sec = milliseconds / 1000, .tv_nsec = (long)(milliseconds % 1000) * 1000000};
+    nanosleep(&pause, NULL);
 }
 
 static pmm_io tell(pmm_io result, char why[PMM_IO_TEXT], const char *format, ...) PMM_PRINTF(3, 4);
@@ -90,6 +123,28 @@ static pmm_io tell_errno(char why[PMM_IO_TEXT], const char *what, const char *na
     return tell(PMM_IO_FAULT, why, "cannot %s %s: %s", what, name, pmm_error_text(errno));
 }
 
+static int open_at(int directory, const char *path, int flags, unsigned mode) {
+    int file;
+    do
+        file = calls->openat(directory, path, flags | O_NOFOLLOW | O_CLOEXEC, mode);
+    while (file < 0 && errno == EINTR);
+    return file;
+}
+
+static bool is_of(pmm_trust trust, const struct stat *status) {
+    return status->st_uid == geteuid() || (trust == PMM_TRUST_SYSTEM && status->st_uid == 0);
+}
+
+static pmm_file_id get_id(const struct stat *status) {
+    return (pmm_file_id){.device = (uint64_t)status->st_dev, .inode = (uint64_t)status->st_ino};
+}
+
+static int64_t get_stamp(const struct stat *status) {
+    return (int64_t)status->st_mtim.tv_sec * 1000000000 + status->st_mtim.tv_nsec;
+}
+
+/* ---- directories ---- */
+
 /* Creates each missing directory of the path; a trouble shows when the last one is opened. */
 static void make_directories(const char *path) {
     char part[4096];
@@ -101,43 +156,137 @@ static void make_directories(const char *path) {
             continue;
         memcpy(part, path, end);
         part[end] = '\0';
-        calls->mkdir(part, 0700);
+        calls->mkdirat(AT_FDCWD, part, 0700);
     }
 }
 
-static int open_directory(const char *path) {
-    return calls->open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+/* `path` is the whole name, for the texts. */
+static pmm_io check_directory(int directory, const char *path, pmm_trust trust, char why[PMM_IO_TEXT]) {
+    struct stat status;
+    if (calls->fstat(directory, &status) != 0)
+        return tell_errno(why, "look at", path);
+    if (!is_of(trust, &status))
+        return tell(PMM_IO_REFUSED, why, "%s belongs to another user; name a directory of your own", path);
+    if ((status.st_mode & 0022) != 0)
+        return tell(PMM_IO_REFUSED, why, "%s is writable by other users; run: chmod go-w '%s'", path, path);
+    return PMM_IO_OK;
 }
 
-pmm_io pmm_directory_prepare(const char *path, bool create, char why[PMM_IO_TEXT]) {
-    int directory = open_directory(path);
-    if (directory < 0 && errno == ENOENT && create) {
-        make_directories(path);
-        directory = open_directory(path);
+static pmm_io open_one(int parent, const char *name, const char *path, pmm_trust trust, bool create, int *directory,
+                       char why[PMM_IO_TEXT]) {
+    const int flags = O_RDONLY | O_DIRECTORY;
+    int opened = open_at(parent, name, flags, 0);
+    if (opened < 0 && errno == ENOENT && create) {
+        if (parent == AT_FDCWD)
+            make_directories(name);
+        else
+            calls->mkdirat(parent, name, 0700);
+        opened = open_at(parent, name, flags, 0);
     }
-    if (directory < 0 && errno == ENOENT)
+    if (opened < 0 && errno == ENOENT)
         return tell(PMM_IO_MISSING, why, "%s does not exist", path);
-    if (directory < 0 && (errno == ELOOP || errno == ENOTDIR))
+    if (opened < 0 && (errno == ELOOP || errno == ENOTDIR))
         return tell(PMM_IO_REFUSED, why, "%s is a symbolic link or not a directory; name a directory of your own",
                     path);
-    if (directory < 0)
+    if (opened < 0)
         return tell_errno(why, "open directory", path);
-    struct stat status;
-    pmm_io result = PMM_IO_OK;
-    if (calls->fstat(directory, &status) != 0)
-        result = tell_errno(why, "look at", path);
-    else if (status.st_uid != geteuid())
-        result = tell(PMM_IO_REFUSED, why, "%s belongs to another user; name a directory of your own", path);
-    else if ((status.st_mode & 0022) != 0)
-        result = tell(PMM_IO_REFUSED, why, "%s is writable by other users; run: chmod go-w '%s'", path, path);
-    calls->close(directory);
+    pmm_io result = check_directory(opened, path, trust, why);
+    if (result != PMM_IO_OK)
+        calls->close(opened);
+    else
+        *directory = opened;
     return result;
 }
 
-static pmm_io read_fully(int file, void *data, size_t size, const char *name, char why[PMM_IO_TEXT]) {
+pmm_io pmm_directory_open(const char *path, const char *below, pmm_trust trust, bool create, int *directory,
+                          char why[PMM_IO_TEXT]) {
+    int parent, child;
+    pmm_io result = open_one(AT_FDCWD, path, path, trust, create, &parent, why);
+    if (result != PMM_IO_OK || below == NULL) {
+        if (result == PMM_IO_OK)
+            *directory = parent;
+        return result;
+    }
+    char whole[PMM_IO_TEXT];
+    snprintf(whole, sizeof whole, "%s/%s", path, below);
+    result = open_one(parent, below, whole, trust, create, &child, why);
+    calls->close(parent);
+    if (result == PMM_IO_OK)
+        *directory = child;
+    return result;
+}
+
+void pmm_directory_close(int directory) {
+    calls->close(directory);
+}
+
+bool pmm_is_directory(const char *path) {
+    struct stat status;
+    return calls->fstatat(AT_FDCWD, path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+typedef struct file_list {
+    pmm_file_info *files;
+    size_t count, room;
+} file_list;
+
+static bool add_file(file_list *this, const char *name, const struct stat *status) {
+    if (this->count == this->room) {
+        size_t room = this->room > 0 ? 2 * this->room : 64;
+        pmm_file_info *files = realloc(this->files, room * sizeof *files);
+        if (files == NULL)
+            return false;
+        this->files = files;
+        this->room = room;
+    }
+    pmm_file_info *file = &this->files[this->count++];
+    *file = (pmm_file_info){.size = (uint64_t)status->st_size, .stamp_ns = get_stamp(status), .id = get_id(status)};
+    snprintf(file->name, sizeof file->name, "%s", name);
+    return true;
+}
+
+static pmm_io read_listing(int directory, void *listing, file_list *list, char why[PMM_IO_TEXT]) {
+    for (;;) {
+        struct stat status;
+        errno = 0;
+        const struct dirent *item = calls->readdir(listing);
+        if (item == NULL)
+            return errno == 0 ? PMM_IO_OK : tell_errno(why, "list", "a directory of the cache");
+        if (strlen(item->d_name) >= PMM_FILE_NAME || calls->fstatat(directory, item->d_name, &status) != 0 ||
+            !S_ISREG(status.st_mode))
+            continue; /* not ours, or gone since */
+        if (!add_file(list, item->d_name, &status))
+            return tell(PMM_IO_FAULT, why, "no memory to list a directory of the cache");
+    }
+}
+
+pmm_io pmm_directory_list(int directory, pmm_file_info **files, size_t *count, char why[PMM_IO_TEXT]) {
+    int again = open_at(directory, ".", O_RDONLY | O_DIRECTORY, 0); /* with a position of its own */
+    if (again < 0)
+        return errno == ENOENT ? PMM_IO_MISSING : tell_errno(why, "list", "a directory of the cache");
+    void *listing = calls->opendir(again);
+    if (listing == NULL) {
+        calls->close(again);
+        return tell_errno(why, "list", "a directory of the cache");
+    }
+    file_list list = {0};
+    pmm_io result = read_listing(directory, listing, &list, why);
+    calls->closedir(listing);
+    if (result != PMM_IO_OK) {
+        free(list.files);
+        return result;
+    }
+    *files = list.files;
+    *count = list.count;
+    return PMM_IO_OK;
+}
+
+/* ---- read ---- */
+
+pmm_io pmm_file_read_at(int file, const char *name, uint64_t offset, void *data, size_t size, char why[PMM_IO_TEXT]) {
     size_t done = 0;
     while (done < size) {
-        long count = calls->read(file, (char *)data + done, size - done);
+        long count = calls->pread(file, (char *)data + done, size - done, (int64_t)(offset + done));
         if (count < 0 && errno == EINTR)
             continue;
         if (count < 0)
@@ -149,47 +298,97 @@ static pmm_io read_fully(int file, void *data, size_t size, const char *name, ch
     return PMM_IO_OK;
 }
 
-static pmm_io read_opened(int file, const char *name, size_t max_size, void **data, size_t *size, pmm_file_id *id,
-                          char why[PMM_IO_TEXT]) {
-    struct stat status;
-    if (calls->fstat(file, &status) != 0)
+static pmm_io check_file(int file, const char *name, pmm_trust trust, struct stat *status, char why[PMM_IO_TEXT]) {
+    if (calls->fstat(file, status) != 0)
         return tell_errno(why, "look at", name);
-    *id = (pmm_file_id){.device = (uint64_t)status.st_dev, .inode = (uint64_t)status.st_ino};
-    if (!S_ISREG(status.st_mode) || status.st_uid != geteuid() || (status.st_mode & 0022) != 0)
-        return tell(PMM_IO_REFUSED, why, "%s is not a plain file that only this user can write", name);
-    if (status.st_size < 0 || (uintmax_t)status.st_size > max_size)
+    if (!S_ISREG(status->st_mode) || !is_of(trust, status) || (status->st_mode & 0022) != 0 || status->st_size < 0)
+        return tell(PMM_IO_REFUSED, why, "%s is not a plain file that only its trusted owner can write", name);
+    return PMM_IO_OK;
+}
+
+/* A clock that was set back leaves stamps in the future. */
+static void renew_stamp(int file, const struct stat *status) {
+    const int64_t hour = 3600000000000;
+    int64_t age = calls->now() - get_stamp(status);
+    if (age > hour || age < -hour)
+        calls->futimens(file); /* best effort: a wrong order of eviction is the worst */
+}
+
+static pmm_io read_opened(int file, const char *name, pmm_trust trust, size_t max_size, bool stamp, void **data,
+                          size_t *size, pmm_file_id *id, char why[PMM_IO_TEXT]) {
+    struct stat status = {0};
+    pmm_io result = check_file(file, name, trust, &status, why);
+    *id = get_id(&status);
+    if (result != PMM_IO_OK)
+        return result;
+    if ((uintmax_t)status.st_size > max_size)
         return tell(PMM_IO_REFUSED, why, "%s is larger than any entry can be", name);
     size_t length = (size_t)status.st_size;
     void *bytes = malloc(length > 0 ? length : 1);
     if (bytes == NULL)
         return tell(PMM_IO_FAULT, why, "no memory to read %s", name);
-    pmm_io result = read_fully(file, bytes, length, name, why);
+    result = pmm_file_read_at(file, name, 0, bytes, length, why);
     if (result != PMM_IO_OK) {
         free(bytes);
         return result;
     }
+    if (stamp)
+        renew_stamp(file, &status);
     *data = bytes;
     *size = length;
     return PMM_IO_OK;
 }
 
-pmm_io pmm_file_read(const char *directory, const char *name, size_t max_size, void **data, size_t *size,
-                     pmm_file_id *id, char why[PMM_IO_TEXT]) {
+pmm_io pmm_file_read(int directory, const char *name, pmm_trust trust, size_t max_size, bool stamp, void **data,
+                     size_t *size, pmm_file_id *id, char why[PMM_IO_TEXT]) {
+    struct stat status;
     *id = (pmm_file_id){0};
-    int parent = open_directory(directory);
-    if (parent < 0)
-        return errno == ENOENT ? PMM_IO_MISSING : tell_errno(why, "open directory", directory);
-    pmm_io result;
     /* O_NONBLOCK: a planted FIFO must not hang us. */
-    int file = calls->openat(parent, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
-    if (file >= 0) {
-        result = read_opened(file, name, max_size, data, size, id, why);
-        calls->close(file);
-    } else {
-        result = errno == ENOENT ? PMM_IO_MISSING : tell_errno(why, "open", name);
+    int file = open_at(directory, name, O_RDONLY | O_NONBLOCK, 0);
+    if (file < 0 && errno == ENOENT)
+        return PMM_IO_MISSING;
+    if (file < 0 && (errno == ELOOP || errno == ENXIO)) { /* a link, a socket */
+        if (calls->fstatat(directory, name, &status) == 0)
+            *id = get_id(&status);
+        return tell(PMM_IO_REFUSED, why, "%s is not a plain file", name);
     }
-    calls->close(parent);
+    if (file < 0)
+        return tell_errno(why, "open", name);
+    pmm_io result = read_opened(file, name, trust, max_size, stamp, data, size, id, why);
+    calls->close(file);
     return result;
+}
+
+pmm_io pmm_file_open(const char *path, pmm_trust trust, int *file, uint64_t *size, char why[PMM_IO_TEXT]) {
+    struct stat status;
+    int opened = open_at(AT_FDCWD, path, O_RDONLY | O_NONBLOCK, 0);
+    if (opened < 0 && errno == ENOENT)
+        return tell(PMM_IO_MISSING, why, "%s does not exist", path);
+    if (opened < 0 && errno == ELOOP)
+        return tell(PMM_IO_REFUSED, why, "%s is a symbolic link; name the file itself", path);
+    if (opened < 0)
+        return tell_errno(why, "open", path);
+    pmm_io result = check_file(opened, path, trust, &status, why);
+    if (result != PMM_IO_OK) {
+        calls->close(opened);
+        return result;
+    }
+    *file = opened;
+    *size = (uint64_t)status.st_size;
+    return PMM_IO_OK;
+}
+
+void pmm_file_close(int file) {
+    calls->close(file);
+}
+
+/* ---- write ---- */
+
+#define TEMPORARY_SUFFIX ".tmp"
+
+bool pmm_file_is_temporary(const char *name) {
+    size_t length = strlen(name), suffix = strlen(TEMPORARY_SUFFIX);
+    return name[0] == '.' && length > suffix && strcmp(name + length - suffix, TEMPORARY_SUFFIX) == 0;
 }
 
 static pmm_io write_fully(int file, const void *data, size_t size, const char *name, char why[PMM_IO_TEXT]) {
@@ -202,72 +401,77 @@ static pmm_io write_fully(int file, const void *data, size_t size, const char *n
             return tell_errno(why, "write", name);
         done += (size_t)count;
     }
-    return calls->fsync(file) == 0 ? PMM_IO_OK : tell_errno(why, "sync", name);
+    return PMM_IO_OK;
 }
 
-static pmm_io write_in(int parent, const char *name, const void *data, size_t size, char why[PMM_IO_TEXT]) {
+static pmm_io sync_file(int file, const char *name, char why[PMM_IO_TEXT]) {
+    int result;
+    do
+        result = calls->fsync(file);
+    while (result != 0 && errno == EINTR);
+    return result == 0 ? PMM_IO_OK : tell_errno(why, "sync", name);
+}
+
+static pmm_io tell_missing(char why[PMM_IO_TEXT], const char *what, const char *name) {
+    bool missing = errno == ENOENT;
+    pmm_io result = tell_errno(why, what, name);
+    return missing ? PMM_IO_MISSING : result;
+}
+
+pmm_io pmm_file_write(int directory, const char *name, const void *data, size_t size, char why[PMM_IO_TEXT]) {
     static atomic_uint_fast64_t counter;
-    char temporary[128];
-    snprintf(temporary, sizeof temporary, ".%.40s.%ld.%llu.tmp", name, (long)getpid(),
+    char temporary[PMM_FILE_NAME];
+    snprintf(temporary, sizeof temporary, ".%.40s.%ld.%llx" TEMPORARY_SUFFIX, name, (long)getpid(),
              (unsigned long long)atomic_fetch_add(&counter, 1) ^ (unsigned long long)pmm_clock_ns());
-    int file = calls->openat(parent, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int file = open_at(directory, temporary, O_WRONLY | O_CREAT | O_EXCL, 0600);
     if (file < 0)
-        return tell_errno(why, "create a file for", name);
+        return tell_missing(why, "create a file for", name);
     pmm_io result = write_fully(file, data, size, name, why);
+    if (result == PMM_IO_OK)
+        result = sync_file(file, name, why);
     if (calls->close(file) != 0 && result == PMM_IO_OK)
         result = tell_errno(why, "close", name);
-    if (result == PMM_IO_OK && calls->renameat(parent, temporary, name) != 0)
-        result = tell_errno(why, "rename", name);
+    if (result == PMM_IO_OK && calls->renameat(directory, temporary, name) != 0)
+        result = tell_missing(why, "rename", name);
     if (result != PMM_IO_OK)
-        calls->unlinkat(parent, temporary);
+        calls->unlinkat(directory, temporary);
     else
-        calls->fsync(parent); /* best effort: a lost entry is only a miss */
+        calls->fsync(directory); /* best effort: a lost entry is only a miss */
     return result;
 }
 
-pmm_io pmm_file_write(const char *directory, const char *name, const void *data, size_t size, char why[PMM_IO_TEXT]) {
-    pmm_io result = pmm_directory_prepare(directory, true, why); /* it may have been deleted meanwhile */
-    if (result != PMM_IO_OK)
-        return result;
-    int parent = open_directory(directory);
-    if (parent < 0)
-        return tell_errno(why, "open directory", directory);
-    result = write_in(parent, name, data, size, why);
-    calls->close(parent);
-    return result;
-}
-
-pmm_io pmm_file_remove(const char *directory, const char *name, const pmm_file_id *id, char why[PMM_IO_TEXT]) {
-    int parent = open_directory(directory);
-    if (parent < 0)
-        return tell_errno(why, "open directory", directory);
+pmm_io pmm_file_append(int directory, const char *name, const void *data, size_t size, char why[PMM_IO_TEXT]) {
+    int file = open_at(directory, name, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK, 0600);
+    if (file < 0)
+        return tell_errno(why, "open", name);
     struct stat status;
-    pmm_io result = PMM_IO_OK;
-    if (calls->fstatat(parent, name, &status) != 0)
-        result = errno == ENOENT ? PMM_IO_MISSING : tell_errno(why, "look at", name);
-    else if ((uint64_t)status.st_dev != id->device || (uint64_t)status.st_ino != id->inode)
-        result = PMM_IO_MISSING; /* replaced since: not ours to remove */
-    else if (calls->unlinkat(parent, name) != 0)
-        result = tell_errno(why, "remove", name);
-    calls->close(parent);
+    pmm_io result = check_file(file, name, PMM_TRUST_USER, &status, why);
+    if (result == PMM_IO_OK)
+        result = write_fully(file, data, size, name, why);
+    calls->close(file);
     return result;
 }
 
-pmm_io pmm_file_lock(const char *directory, const char *name, int *file, char why[PMM_IO_TEXT]) {
-    pmm_io result = pmm_directory_prepare(directory, true, why);
-    if (result != PMM_IO_OK)
-        return result;
-    int parent = open_directory(directory);
-    if (parent < 0)
-        return tell_errno(why, "open directory", directory);
-    int opened = calls->openat(parent, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+pmm_io pmm_file_remove(int directory, const char *name, const pmm_file_id *id, char why[PMM_IO_TEXT]) {
+    struct stat status;
+    if (calls->fstatat(directory, name, &status) != 0)
+        return errno == ENOENT ? PMM_IO_MISSING : tell_errno(why, "look at", name);
+    pmm_file_id found = get_id(&status);
+    if (found.device != id->device || found.inode != id->inode)
+        return PMM_IO_MISSING; /* replaced since: not ours to remove */
+    if (calls->unlinkat(directory, name) != 0)
+        return errno == ENOENT ? PMM_IO_MISSING : tell_errno(why, "remove", name);
+    return PMM_IO_OK;
+}
+
+/* ---- locks ---- */
+
+pmm_io pmm_file_lock(int directory, const char *name, bool shared, int *file, char why[PMM_IO_TEXT]) {
+    int opened = open_at(directory, name, O_RDWR | O_CREAT | O_NONBLOCK, 0600);
     if (opened < 0)
-        result = tell_errno(why, "open lock file", name);
-    calls->close(parent);
-    if (opened < 0)
-        return result;
-    if (calls->lock(opened) != 0) {
-        result = errno == EWOULDBLOCK ? PMM_IO_BUSY : tell_errno(why, "lock", name);
+        return tell_errno(why, "open lock file", name);
+    if (calls->lock(opened, shared) != 0) {
+        pmm_io result = errno == EWOULDBLOCK ? PMM_IO_BUSY : tell_errno(why, "lock", name);
         calls->close(opened);
         return result;
     }

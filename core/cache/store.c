@@ -7,47 +7,73 @@
 
 #include "cache/entry.h"
 #include "cache/key.h"
+#include "cache/upkeep.h"
 #include "context.h"
 #include "log.h"
 #include "status.h"
 #include "structs.h"
 
-static char *join_path(const char *directory, const char *name) {
-    size_t size = strlen(directory) + 1 + strlen(name) + 1;
-    char *path = malloc(size);
-    if (path != NULL)
-        snprintf(path, size, "%s/%s", directory, name);
-    return path;
+/* Where an installation may ship entries: from the directory of libportmm. */
+#define PMM_CACHE_BESIDE "/portmm/cache"
+
+/* A path that may be missing is nothing to tell; what is not trusted or damaged is. */
+static void report_tier(void *user, pmm_io result, const char *why) {
+    pmm_cache *cache = user;
+    if (result == PMM_IO_MISSING)
+        pmm_log(cache->config, PORTMM_LOG_DEBUG, "cache: %s", why);
+    else
+        pmm_cache_note_fault(cache, why);
+}
+
+static bool open_tiers(pmm_cache *cache) {
+    static const char anchor;
+    char own[4096];
+    const char *path = cache->config->cache_path_ro;
+    if (path != NULL && !pmm_tiers_add(&cache->tiers, path, report_tier, cache))
+        return false;
+    if (!pmm_directory_of(&anchor, own, sizeof own - sizeof PMM_CACHE_BESIDE))
+        return true;
+    strcat(own, PMM_CACHE_BESIDE);
+    return pmm_tiers_add(&cache->tiers, own, report_tier, cache);
+}
+
+static char *make_identity(const pmm_config *config) {
+    const char *const parts[] = {config->cache_mode == PORTMM_CACHE_READ_WRITE ? "rw" : "ro",
+                                 config->cache_dir != NULL ? config->cache_dir : "none",
+                                 config->cache_path_ro != NULL ? config->cache_path_ro : ""};
+    size_t size = 3 + strlen(parts[0]) + strlen(parts[1]) + strlen(parts[2]);
+    char *text = malloc(size);
+    if (text != NULL)
+        snprintf(text, size, "%s:%s:%s", parts[0], parts[1], parts[2]);
+    return text;
 }
 
 bool pmm_cache_init(pmm_cache *cache, const pmm_config *config) {
     memset(cache, 0, sizeof *cache);
     cache->config = config;
+    cache->process = pmm_process_number();
     snprintf(cache->reason, sizeof cache->reason, "%s", config->cache_reason);
-    cache->identity = join_path(config->cache_mode == PORTMM_CACHE_READ_WRITE ? "rw" : "ro",
-                                config->cache_dir != NULL ? config->cache_dir : "off");
+    cache->identity = make_identity(config);
     if (!pmm_mutex_init(&cache->mutex) || cache->identity == NULL)
         return false;
-    if (config->cache_mode == PORTMM_CACHE_OFF)
-        return true;
-    cache->entries = join_path(config->cache_dir, "entries");
-    cache->locks = join_path(config->cache_dir, "locks");
-    return cache->entries != NULL && cache->locks != NULL;
+    return config->cache_mode == PORTMM_CACHE_OFF || open_tiers(cache);
 }
 
 void pmm_cache_fini(pmm_cache *cache) {
-    free(cache->entries);
+    pmm_tiers_fini(&cache->tiers);
     free(cache->identity);
-    free(cache->locks);
     pmm_mutex_fini(&cache->mutex);
 }
 
-bool pmm_cache_can_write(const pmm_cache *cache) {
-    return cache->entries != NULL && cache->config->cache_mode == PORTMM_CACHE_READ_WRITE;
+bool pmm_cache_has_directory(const pmm_cache *cache) {
+    return cache->config->cache_mode != PORTMM_CACHE_OFF && cache->config->cache_dir != NULL;
 }
 
-/* The first trouble is told, all are counted. */
-static void note_fault(pmm_cache *cache, const char *why) {
+bool pmm_cache_can_write(const pmm_cache *cache) {
+    return pmm_cache_has_directory(cache) && cache->config->cache_mode == PORTMM_CACHE_READ_WRITE;
+}
+
+void pmm_cache_note_fault(pmm_cache *cache, const char *why) {
     if (atomic_fetch_add(&cache->faults, 1) > 0)
         return;
     pmm_mutex_lock(&cache->mutex);
@@ -61,61 +87,97 @@ static void remove_entry(pmm_cache *cache, const char *name, const pmm_file_id *
     pmm_log(cache->config, PORTMM_LOG_WARNING, "cache: entry %s is %s", name, verdict);
     if (!pmm_cache_can_write(cache))
         return;
-    pmm_io result = pmm_file_remove(cache->entries, name, id, why);
+    pmm_io result = pmm_cache_remove(cache, name, id, why);
     if (result == PMM_IO_OK)
         atomic_fetch_add(&cache->healed, 1);
-    else if (result == PMM_IO_FAULT)
-        note_fault(cache, why);
+    else if (result == PMM_IO_FAULT || result == PMM_IO_REFUSED)
+        pmm_cache_note_fault(cache, why);
 }
 
-/* Whether the directory may be trusted; both the one that the user names and the one in it that we made. */
-static bool check_directory(pmm_cache *cache) {
-    char why[PMM_IO_TEXT];
-    pmm_io result = pmm_directory_prepare(cache->config->cache_dir, false, why);
-    if (result == PMM_IO_OK)
-        result = pmm_directory_prepare(cache->entries, false, why);
-    if (result == PMM_IO_REFUSED || result == PMM_IO_FAULT)
-        note_fault(cache, why);
-    return result == PMM_IO_OK;
+/* ---- get ---- */
+
+/* A key, encoded, and the name of its file. */
+typedef struct encoded_key {
+    unsigned char *bytes; /* NULL: no memory */
+    size_t size;
+    char name[PMM_KEY_NAME_SIZE];
+} encoded_key;
+
+static encoded_key encode_key(const pmm_cache_key *key) {
+    encoded_key this = {.size = 0};
+    this.bytes = pmm_key_encode(key, &this.size);
+    if (this.bytes != NULL)
+        pmm_key_name(this.bytes, this.size, this.name);
+    return this;
 }
 
-static bool read_entry(pmm_cache *cache, const char *name, const unsigned char *encoded, size_t encoded_size,
-                       void **data, size_t *size) {
+static bool read_from_directory(pmm_cache *cache, const encoded_key *key, void **data, size_t *size) {
     char why[PMM_IO_TEXT];
-    pmm_file_id id;
+    pmm_file_id id = {0};
     void *bytes = NULL;
     size_t file_size = 0;
-    if (!check_directory(cache))
+    int directory;
+    if (!pmm_cache_has_directory(cache))
         return false;
-    pmm_io result = pmm_file_read(cache->entries, name, PMM_ENTRY_MAX_FILE, &bytes, &file_size, &id, why);
-    if (result == PMM_IO_REFUSED)
-        remove_entry(cache, name, &id, "not a file of ours");
-    if (result == PMM_IO_FAULT)
-        note_fault(cache, why);
+    pmm_io result =
+        pmm_directory_open(cache->config->cache_dir, PMM_CACHE_ENTRIES, PMM_TRUST_USER, false, &directory, why);
+    if (result == PMM_IO_OK) {
+        result = pmm_file_read(directory, key->name, PMM_TRUST_USER, PMM_ENTRY_MAX_FILE, pmm_cache_can_write(cache),
+                               &bytes, &file_size, &id, why);
+        pmm_directory_close(directory);
+        if (result == PMM_IO_REFUSED) {
+            remove_entry(cache, key->name, &id, "not a file of ours");
+            return false;
+        }
+    }
+    if (result == PMM_IO_FAULT || result == PMM_IO_REFUSED)
+        pmm_cache_note_fault(cache, why);
     if (result != PMM_IO_OK)
         return false;
-    pmm_entry_verdict verdict = pmm_entry_decode(bytes, file_size, encoded, encoded_size, data, size);
+    pmm_entry_verdict verdict = pmm_entry_decode(bytes, file_size, key->bytes, key->size, data, size);
     free(bytes);
     if (verdict != PMM_ENTRY_GOOD && verdict != PMM_ENTRY_NO_MEMORY)
-        remove_entry(cache, name, &id, pmm_entry_verdict_text(verdict));
+        remove_entry(cache, key->name, &id, pmm_entry_verdict_text(verdict));
     return verdict == PMM_ENTRY_GOOD;
 }
 
-bool pmm_cache_peek(pmm_cache *cache, const pmm_cache_key *key, void **data, size_t *size) {
-    char name[PMM_KEY_NAME_SIZE];
-    size_t encoded_size = 0;
-    unsigned char *encoded = cache->entries != NULL ? pmm_key_encode(key, &encoded_size) : NULL;
-    bool found = false;
-    if (encoded != NULL) {
-        pmm_key_name(encoded, encoded_size, name);
-        found = read_entry(cache, name, encoded, encoded_size, data, size);
+/* Damage there is told, and stays: it is not ours to heal. */
+static bool read_from_tier(pmm_cache *cache, const pmm_tier *tier, const encoded_key *key, void **data, size_t *size) {
+    char why[PMM_IO_TEXT];
+    void *bytes = NULL;
+    size_t file_size = 0;
+    pmm_io result = pmm_tier_read(tier, key->name, &bytes, &file_size, why);
+    if (result == PMM_IO_FAULT || result == PMM_IO_REFUSED)
+        pmm_cache_note_fault(cache, why);
+    if (result != PMM_IO_OK)
+        return false;
+    pmm_entry_verdict verdict = pmm_entry_decode(bytes, file_size, key->bytes, key->size, data, size);
+    free(bytes);
+    if (verdict != PMM_ENTRY_GOOD) {
+        snprintf(why, sizeof why, "entry %s of %.300s is %s", key->name, tier->path, pmm_entry_verdict_text(verdict));
+        pmm_cache_note_fault(cache, why);
     }
-    free(encoded);
+    return verdict == PMM_ENTRY_GOOD;
+}
+
+static bool read_entry(pmm_cache *cache, const encoded_key *key, void **data, size_t *size) {
+    bool found = read_from_directory(cache, key, data, size);
+    for (size_t i = 0; i < cache->tiers.count && !found; i++)
+        found = read_from_tier(cache, &cache->tiers.items[i], key, data, size);
+    return found;
+}
+
+bool pmm_cache_peek(pmm_cache *cache, const pmm_cache_key *key, void **data, size_t *size) {
+    if (cache->config->cache_mode == PORTMM_CACHE_OFF)
+        return false;
+    encoded_key encoded = encode_key(key);
+    bool found = encoded.bytes != NULL && read_entry(cache, &encoded, data, size);
+    free(encoded.bytes);
     return found;
 }
 
 bool pmm_cache_get(pmm_cache *cache, const pmm_cache_key *key, void **data, size_t *size) {
-    if (cache->entries == NULL)
+    if (cache->config->cache_mode == PORTMM_CACHE_OFF)
         return false;
     bool found = pmm_cache_peek(cache, key, data, size);
     pmm_log(cache->config, PORTMM_LOG_DEBUG, "cache: %s: %s", key->kind, found ? "hit" : "miss");
@@ -125,67 +187,72 @@ bool pmm_cache_get(pmm_cache *cache, const pmm_cache_key *key, void **data, size
     return found;
 }
 
-static bool write_entry(pmm_cache *cache, const unsigned char *encoded, size_t encoded_size, const void *data,
-                        size_t size) {
-    char why[PMM_IO_TEXT], name[PMM_KEY_NAME_SIZE];
+/* ---- put ---- */
+
+static bool write_entry(pmm_cache *cache, const encoded_key *key, const void *data, size_t size) {
+    char why[PMM_IO_TEXT];
     size_t file_size = 0;
-    unsigned char *bytes = pmm_entry_encode(encoded, encoded_size, data, size, &file_size);
+    unsigned char *bytes = pmm_entry_encode(key->bytes, key->size, data, size, &file_size);
     if (bytes == NULL)
         return false;
-    pmm_key_name(encoded, encoded_size, name);
-    pmm_io result = pmm_directory_prepare(cache->config->cache_dir, true, why);
-    if (result == PMM_IO_OK)
-        result = pmm_file_write(cache->entries, name, bytes, file_size, why);
-    free(bytes);
-    if (result != PMM_IO_OK)
-        note_fault(cache, why);
+    uint64_t limit = cache->config->cache_max_size;
+    pmm_io result = PMM_IO_MISSING;
+    if (limit == 0 || file_size <= limit / 10 * 9)
+        result = pmm_cache_write(cache, key->name, bytes, file_size, why);
     else
-        pmm_log(cache->config, PORTMM_LOG_DEBUG, "cache: stored %s, %zu bytes for %zu", name, file_size, size);
+        pmm_log(cache->config, PORTMM_LOG_INFO, "cache: an entry of %zu bytes is too large for the limit of %llu",
+                file_size, (unsigned long long)limit);
+    free(bytes);
+    if (result == PMM_IO_OK)
+        pmm_log(cache->config, PORTMM_LOG_DEBUG, "cache: stored %s, %zu bytes for %zu", key->name, file_size, size);
+    else if (limit == 0 || file_size <= limit / 10 * 9)
+        pmm_cache_note_fault(cache, why);
     return result == PMM_IO_OK;
 }
 
 bool pmm_cache_put(pmm_cache *cache, const pmm_cache_key *key, const void *data, size_t size) {
     if (!pmm_cache_can_write(cache))
         return false;
-    size_t encoded_size = 0;
-    unsigned char *encoded = pmm_key_encode(key, &encoded_size);
-    bool stored = encoded != NULL && write_entry(cache, encoded, encoded_size, data, size);
-    free(encoded);
+    encoded_key encoded = encode_key(key);
+    bool stored = encoded.bytes != NULL && write_entry(cache, &encoded, data, size);
+    free(encoded.bytes);
     if (stored) {
         atomic_fetch_add(&cache->stores, 1);
         atomic_fetch_add(&cache->bytes, size);
+        pmm_cache_evict(cache);
     }
     return stored;
 }
 
 void pmm_cache_reject(pmm_cache *cache, const pmm_cache_key *key, const char *why_rejected) {
-    size_t encoded_size = 0, size = 0;
-    unsigned char *encoded = cache->entries != NULL ? pmm_key_encode(key, &encoded_size) : NULL;
-    if (encoded == NULL)
-        return;
-    char name[PMM_KEY_NAME_SIZE], why[PMM_IO_TEXT];
+    encoded_key encoded = encode_key(key);
+    size_t size = 0;
+    char why[PMM_IO_TEXT];
     pmm_file_id id;
     void *bytes = NULL;
-    pmm_key_name(encoded, encoded_size, name);
-    if (pmm_file_read(cache->entries, name, PMM_ENTRY_MAX_FILE, &bytes, &size, &id, why) == PMM_IO_OK)
-        remove_entry(cache, name, &id, why_rejected);
+    if (encoded.bytes != NULL && pmm_cache_read(cache, encoded.name, &bytes, &size, &id, why) == PMM_IO_OK)
+        remove_entry(cache, encoded.name, &id, why_rejected);
     free(bytes);
-    free(encoded);
+    free(encoded.bytes);
 }
 
+/* ---- lock ---- */
+
 bool pmm_cache_lock(pmm_cache *cache, const pmm_cache_key *key, int *file) {
-    char name[PMM_KEY_NAME_SIZE], why[PMM_IO_TEXT];
-    size_t encoded_size = 0;
-    unsigned char *encoded = pmm_cache_can_write(cache) ? pmm_key_encode(key, &encoded_size) : NULL;
-    if (encoded == NULL)
+    char why[PMM_IO_TEXT];
+    int directory;
+    encoded_key encoded = pmm_cache_can_write(cache) ? encode_key(key) : (encoded_key){.bytes = NULL};
+    if (encoded.bytes == NULL)
         return false;
-    pmm_key_name(encoded, encoded_size, name);
-    free(encoded);
-    pmm_io result = pmm_directory_prepare(cache->config->cache_dir, true, why);
-    if (result == PMM_IO_OK)
-        result = pmm_file_lock(cache->locks, name, file, why);
+    free(encoded.bytes);
+    pmm_io result =
+        pmm_directory_open(cache->config->cache_dir, PMM_CACHE_LOCKS, PMM_TRUST_USER, true, &directory, why);
+    if (result == PMM_IO_OK) {
+        result = pmm_file_lock(directory, encoded.name, false, file, why);
+        pmm_directory_close(directory);
+    }
     if (result == PMM_IO_FAULT || result == PMM_IO_REFUSED)
-        note_fault(cache, why);
+        pmm_cache_note_fault(cache, why);
     return result == PMM_IO_OK;
 }
 
@@ -207,7 +274,7 @@ portmm_status portmm_cache_get_stats(portmm_context *context, portmm_cache_stats
 }
 
 const char *portmm_cache_get_path(portmm_context *context) {
-    return context != NULL && context->runtime.cache.entries != NULL ? context->runtime.config.cache_dir : "";
+    return context != NULL && pmm_cache_has_directory(&context->runtime.cache) ? context->runtime.config.cache_dir : "";
 }
 
 const char *portmm_cache_get_reason(portmm_context *context) {

@@ -1,27 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The on-disk store of one context. No trouble of it reaches the caller: it is counted, logged once, and a miss. */
+/*
+ * The on-disk store of one context: the user's directory, then tiers that are only read. No trouble of it reaches the
+ * caller: it is counted, logged once, and a miss.
+ *
+ *     <cache_dir>/entries/<name>   one file for each entry (entry.h), named by its key (key.h)
+ *     <cache_dir>/locks/<name>     what one process at a time does
+ *     <cache_dir>/statistics       see statistics.h
+ */
 #ifndef PMM_CACHE_STORE_H
 #define PMM_CACHE_STORE_H
 
 #include <stdatomic.h>
 
+#include "cache/tier.h"
 #include "config.h"
 #include "platform.h"
 
+#define PMM_CACHE_ENTRIES "entries"
+#define PMM_CACHE_LOCKS "locks"
+
 typedef struct pmm_cache {
     const pmm_config *config; /* mode, directory, log */
-    char *entries;            /* directory of the entries; NULL: the cache is off */
-    char *locks;
-    char *identity;  /* mode and directory */
-    pmm_mutex mutex; /* of the reason */
+    char *identity;           /* mode, directory and tiers */
+    pmm_tiers tiers;          /* behind the user's directory */
+    int64_t process;          /* that made it */
+    pmm_mutex mutex;          /* of the reason */
     char reason[PMM_IO_TEXT];
     atomic_uint_fast64_t hits, misses, stores, bypassed, healed, faults, bytes, helpers;
+    atomic_uint_fast64_t memory_hits, evicted;
 } pmm_cache;
 
 /* `config` outlives the cache. False: no memory. */
 bool pmm_cache_init(pmm_cache *cache, const pmm_config *config);
 void pmm_cache_fini(pmm_cache *cache);
 
+/* Whether there is a directory to read, to write. */
+bool pmm_cache_has_directory(const pmm_cache *cache);
 bool pmm_cache_can_write(const pmm_cache *cache);
 
 /* See pmm_host. */
@@ -34,5 +48,8 @@ void pmm_cache_reject(pmm_cache *cache, const pmm_cache_key *key, const char *wh
 /* One holder for each key among all processes. Does not wait; false: another has it, or there is no way to lock. The
  * lock lasts until every process that has *file open has closed it. */
 bool pmm_cache_lock(pmm_cache *cache, const pmm_cache_key *key, int *file);
+
+/* One trouble: the first is told, all are counted. */
+void pmm_cache_note_fault(pmm_cache *cache, const char *why);
 
 #endif

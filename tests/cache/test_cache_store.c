@@ -12,6 +12,7 @@
 
 #include "cache/key.h"
 #include "cache/store.h"
+#include "hooked_calls.h"
 
 static char root[64], directory[128];
 static portmm_context_options options;
@@ -58,7 +59,7 @@ static void set_up(void) {
 
 static void tear_down(void) {
     char command[128];
-    pmm_file_calls_replace(NULL);
+    test_hook_calls(NULL);
     close_cache();
     snprintf(command, sizeof command, "rm -rf '%s'", root);
     ck_assert_int_eq(system(command), 0);
@@ -273,67 +274,11 @@ END_TEST
 
 /* ---- every system call fails once with each errno ---- */
 
-enum { OPEN, OPENAT, MKDIR, FSTAT, FSTATAT, READ, WRITE, FSYNC, CLOSE, RENAME, UNLINK, LOCK, CALLS };
 static int failing_call, failing_errno, countdown;
 
-static bool fails(int call) {
-    if (call != failing_call || countdown < 0 || countdown-- > 0)
-        return false;
-    errno = failing_errno;
-    return true;
+static int fail_once(test_call call) {
+    return (int)call != failing_call || countdown < 0 || countdown-- > 0 ? 0 : failing_errno;
 }
-
-static int try_open(const char *path, int flags, unsigned mode) {
-    return fails(OPEN) ? -1 : pmm_posix_file_calls.open(path, flags, mode);
-}
-static int try_openat(int at, const char *path, int flags, unsigned mode) {
-    return fails(OPENAT) ? -1 : pmm_posix_file_calls.openat(at, path, flags, mode);
-}
-static int try_mkdir(const char *path, unsigned mode) {
-    return fails(MKDIR) ? -1 : pmm_posix_file_calls.mkdir(path, mode);
-}
-static int try_fstat(int file, struct stat *status) {
-    return fails(FSTAT) ? -1 : pmm_posix_file_calls.fstat(file, status);
-}
-static int try_fstatat(int at, const char *path, struct stat *status) {
-    return fails(FSTATAT) ? -1 : pmm_posix_file_calls.fstatat(at, path, status);
-}
-static long try_read(int file, void *bytes, size_t size) { /* short ones, too */
-    return fails(READ) ? -1 : pmm_posix_file_calls.read(file, bytes, size > 7 ? 7 : size);
-}
-static long try_write(int file, const void *bytes, size_t size) {
-    return fails(WRITE) ? -1 : pmm_posix_file_calls.write(file, bytes, size > 5 ? 5 : size);
-}
-static int try_fsync(int file) {
-    return fails(FSYNC) ? -1 : pmm_posix_file_calls.fsync(file);
-}
-static int try_close(int file) {
-    int result = pmm_posix_file_calls.close(file); /* a close that fails has closed */
-    return fails(CLOSE) ? -1 : result;
-}
-static int try_rename(int at, const char *from, const char *to) {
-    return fails(RENAME) ? -1 : pmm_posix_file_calls.renameat(at, from, to);
-}
-static int try_unlink(int at, const char *path) {
-    return fails(UNLINK) ? -1 : pmm_posix_file_calls.unlinkat(at, path);
-}
-
-static int try_lock(int file) {
-    return fails(LOCK) ? -1 : pmm_posix_file_calls.lock(file);
-}
-
-static const pmm_file_calls failing_calls = {.open = try_open,
-                                             .openat = try_openat,
-                                             .mkdir = try_mkdir,
-                                             .fstat = try_fstat,
-                                             .fstatat = try_fstatat,
-                                             .read = try_read,
-                                             .write = try_write,
-                                             .fsync = try_fsync,
-                                             .close = try_close,
-                                             .renameat = try_rename,
-                                             .unlinkat = try_unlink,
-                                             .lock = try_lock};
 
 static const int errors[] = {EINTR, ENOSPC, EDQUOT, EIO, EROFS, EACCES, EMFILE, ESTALE, ENAMETOOLONG, ENOENT};
 
@@ -357,8 +302,8 @@ static void run_with_fault(int call, int error, int nth) {
 }
 
 START_TEST(test_every_call_fails_with_every_errno) {
-    pmm_file_calls_replace(&failing_calls);
-    for (int call = 0; call < CALLS; call++)
+    test_hook_calls(fail_once);
+    for (int call = 0; call < TEST_CALL_COUNT; call++)
         for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
             for (int nth = 0; nth < 6; nth++)
                 run_with_fault(call, errors[i], nth);
@@ -371,8 +316,8 @@ END_TEST
 START_TEST(test_no_descriptor_is_lost) {
     int before = dup(0);
     close(before);
-    pmm_file_calls_replace(&failing_calls);
-    for (int call = 0; call < CALLS; call++)
+    test_hook_calls(fail_once);
+    for (int call = 0; call < TEST_CALL_COUNT; call++)
         for (int nth = 0; nth < 6; nth++)
             run_with_fault(call, EIO, nth);
     int after = dup(0);

@@ -192,6 +192,13 @@ typedef struct portmm_context_options {
     void *log_user_data;
     portmm_log_level log_level; /* lines above this level are not built; 0: errors only */
     portmm_start start;         /* ignored where an engine is named: that one serves */
+    /* Directories and sealed bundles that are only read, absolute, ':' between them, after cache_dir; a directory
+     * brings the *.bundle files in it. Root or this user owns them. [PORTMM_CACHE_PATH_RO; always last portmm/cache in
+     * the directory of libportmm] */
+    const char *cache_path_ro;
+    /* Bytes of cache_dir; beyond, what was used least recently is removed. [PORTMM_CACHE_MAX_SIZE, such as 500M, 0 for
+     * no limit; else 1 GiB] */
+    uint64_t cache_max_size;
 } portmm_context_options;
 #define PORTMM_CONTEXT_OPTIONS_INIT                                                                                    \
     { .struct_size = sizeof(portmm_context_options) }
