@@ -24,5 +24,13 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/portmm.pc DESTINATION ${CMAKE_INSTALL_
 
 if(PORTMM_BUILD_TOOLS)
   install(DIRECTORY docs/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 FILES_MATCHING PATTERN "*.1")
+  # bash and fish look for a file with the name of the command
+  foreach(tool portmm-bench portmm-cache portmm-info)
+    install(FILES tools/completions/portmm.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+      RENAME ${tool})
+    install(FILES tools/completions/portmm.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d
+      RENAME ${tool}.fish)
+  endforeach()
+  install(FILES tools/completions/_portmm DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 endif()
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
