@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "context.h"
+#include "dtype.h"
 
 static unsigned char get_magnitude(int64_t size) {
     unsigned char bits = 0;
@@ -14,13 +15,18 @@ static unsigned char get_magnitude(int64_t size) {
     return bits;
 }
 
+static unsigned char get_form(portmm_transpose transpose, portmm_dtype dtype) {
+    bool conjugates = transpose == PORTMM_CONJ_TRANS && pmm_dtype_is_complex(dtype);
+    return conjugates ? 2 : transpose != PORTMM_NO_TRANS;
+}
+
 pmm_class pmm_class_of(const pmm_gemm *gemm) {
     bool rows = gemm->layout == PORTMM_ROW_MAJOR;
-    unsigned char a = gemm->transa != PORTMM_NO_TRANS, b = gemm->transb != PORTMM_NO_TRANS;
+    unsigned char a = get_form(gemm->transa, gemm->dtype), b = get_form(gemm->transb, gemm->dtype);
     unsigned char m = get_magnitude(gemm->m), n = get_magnitude(gemm->n), k = get_magnitude(gemm->k);
-    unsigned char dtype = (unsigned char)gemm->dtype;
+    unsigned char dtype = (unsigned char)gemm->dtype, batch = get_magnitude(gemm->batch_count);
     /* A column-major product is the row-major one of the transposes. */
-    return rows ? (pmm_class){{dtype, a, b, m, n, k}} : (pmm_class){{dtype, b, a, n, m, k}};
+    return rows ? (pmm_class){{dtype, a, b, m, n, k, batch}} : (pmm_class){{dtype, b, a, n, m, k, batch}};
 }
 
 enum { FIELDS = 8 };

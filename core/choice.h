@@ -5,9 +5,9 @@
 
 #include "platform.h"
 
-/* Products of one type, row-major transposes and sizes to a factor of two. */
+/* Products of one type, row-major transposes, and sizes and batches to a factor of two. */
 typedef struct pmm_class {
-    unsigned char bytes[6];
+    unsigned char bytes[7];
 } pmm_class;
 
 pmm_class pmm_class_of(const pmm_gemm *gemm);

@@ -6,8 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dtype.h"
 #include "status.h"
 #include "structs.h"
+
+#define KNOWN_DTYPES ((PORTMM_DTYPE_BIT(PMM_DTYPES) - 1) & ~1u)
 
 static char *copy_text(const char *text) {
     size_t size = strlen(text) + 1;
@@ -163,6 +166,10 @@ portmm_status pmm_config_init(pmm_config *config, const portmm_context_options *
     if (status != PORTMM_STATUS_SUCCESS)
         return status;
     choose_cache_dir(config, given.cache_dir);
+    if ((given.needs_dtypes & ~KNOWN_DTYPES) != 0)
+        return pmm_fail(PORTMM_STATUS_INVALID_ARGUMENT, "options.needs_dtypes = %#x has a bit that is no portmm_dtype",
+                        (unsigned)given.needs_dtypes);
+    config->needs_dtypes = given.needs_dtypes;
     config->log = given.log;
     config->log_user_data = given.log_user_data;
     config->log_level = given.log_level;

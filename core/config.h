@@ -16,6 +16,7 @@ typedef struct pmm_config {
     uint64_t cache_max_size;  /* bytes; 0: no limit */
     portmm_warmup warmup;
     portmm_start start;
+    uint32_t needs_dtypes;
     portmm_log_callback log;
     void *log_user_data;
     portmm_log_level log_level;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gemm.h"
 #include "log.h"
 #include "select.h"
 #include "status.h"
@@ -28,6 +29,10 @@ static portmm_status try_device(void *user, pmm_opened *opened, int32_t index) {
     context->backend = opened->backend;
     opened->backend->device_info(opened->state, (size_t)index, &context->info);
     portmm_status status = pmm_engines_take(context);
+    uint32_t needed = context->runtime.config.needs_dtypes;
+    for (int dtype = PORTMM_F32; dtype < PMM_DTYPES && status == PORTMM_STATUS_SUCCESS; dtype++)
+        if (needed & PORTMM_DTYPE_BIT(dtype))
+            status = pmm_gemm_check_dtype("options.needs_dtypes", context, (portmm_dtype)dtype);
     if (status != PORTMM_STATUS_SUCCESS)
         return status;
     pmm_span_begin(&context->runtime.timeline, PORTMM_PHASE_CONTEXT, "open the device");
@@ -35,7 +40,7 @@ static portmm_status try_device(void *user, pmm_opened *opened, int32_t index) {
     pmm_span_end();
     pmm_engine_state *engine;
     if (status == PORTMM_STATUS_SUCCESS && strcmp(context->runtime.config.backend, "auto") == 0)
-        status = pmm_engines_open(context, &context->engines.slots[context->engines.count - 1], &engine);
+        status = pmm_engines_open(context, pmm_engines_get_starter(context), &engine);
     if (status != PORTMM_STATUS_SUCCESS)
         close_device(context);
     return status;

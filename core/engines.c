@@ -38,12 +38,11 @@ portmm_status pmm_engines_take(portmm_context *context) {
         if (config->engine != NULL && strcmp((*each)->name, config->engine) != 0)
             continue;
         engines->slots[engines->count++].engine = *each;
-        if (config->engine != NULL || config->start == PORTMM_START_TUNED)
-            break;
     }
+    engines->in_order = config->start == PORTMM_START_TUNED;
     if (engines->count > 0) {
         const char *none = NULL; /* hybrid: the CPU may have served already */
-        atomic_compare_exchange_strong(&engines->served, &none, engines->slots[engines->count - 1].engine->name);
+        atomic_compare_exchange_strong(&engines->served, &none, pmm_engines_get_starter(context)->engine->name);
         return PORTMM_STATUS_SUCCESS;
     }
     if (config->engine == NULL)
@@ -81,6 +80,23 @@ portmm_status pmm_engines_open(portmm_context *context, pmm_engine_slot *slot, p
     if (status == PORTMM_STATUS_SUCCESS)
         *state = found;
     return status;
+}
+
+pmm_engine_slot *pmm_engines_get_starter(portmm_context *context) {
+    pmm_engines *engines = &context->engines;
+    return &engines->slots[engines->in_order ? 0 : engines->count - 1];
+}
+
+pmm_engine_slot *pmm_engines_find_only(portmm_context *context, const pmm_gemm *gemm) {
+    pmm_engines *engines = &context->engines;
+    pmm_engine_slot *found = NULL;
+    size_t able = 0;
+    if (engines->count == 1)
+        return &engines->slots[0];
+    for (size_t i = 0; i < engines->count && (able == 0 || !engines->in_order); i++)
+        if (pmm_gemm_is_for_engine(engines->slots[i].engine, gemm) && ++able == 1)
+            found = &engines->slots[i];
+    return able == 1 ? found : NULL;
 }
 
 portmm_status pmm_engines_check(const char *function, const portmm_context *context, const pmm_gemm *gemm) {
@@ -165,7 +181,8 @@ static pmm_class_entry *add_class(portmm_context *context, const pmm_class *of, 
     if (engines->class_count == PMM_MAX_CLASSES)
         return &engines->classes[PMM_MAX_CLASSES - 1];
     pmm_class_entry *entry = &engines->classes[engines->class_count++];
-    *entry = (pmm_class_entry){.of = *of, .form = *gemm, .serves = engines->count - 1, .since_ns = pmm_clock_ns()};
+    *entry = (pmm_class_entry){
+        .of = *of, .form = pmm_gemm_form(gemm), .serves = engines->count - 1, .since_ns = pmm_clock_ns()};
     pmm_warmup_shrink(&entry->form);
     pmm_choice choice;
     if (pmm_choice_read(context, of, &choice)) {
@@ -183,8 +200,9 @@ static pmm_class_entry *add_class(portmm_context *context, const pmm_class *of, 
 
 static size_t choose_slot(portmm_context *context, const pmm_gemm *gemm) {
     pmm_engines *engines = &context->engines;
-    if (engines->count == 1)
-        return 0;
+    const pmm_engine_slot *only = pmm_engines_find_only(context, gemm);
+    if (only != NULL)
+        return (size_t)(only - engines->slots);
     const pmm_class of = pmm_class_of(gemm);
     pmm_mutex_lock(&engines->mutex);
     pmm_class_entry *entry = find_class(engines, &of);
@@ -323,7 +341,7 @@ static void start_background(portmm_context *context, const pmm_engine_slot *slo
 }
 
 void pmm_engines_begin(portmm_context *context, const pmm_gemm *form) {
-    if (context->engines.count > 1)
+    if (pmm_engines_find_only(context, form) == NULL)
         start_background(context, &context->engines.slots[choose_slot(context, form)], form);
 }
 
@@ -341,6 +359,19 @@ void pmm_engines_stop(portmm_context *context) {
 
 /* ---- products ---- */
 
+portmm_status pmm_engine_run(const pmm_engine *engine, pmm_engine_state *state, pmm_queue *queue, const pmm_gemm *gemm,
+                             size_t wait_count, pmm_event *const *wait_list, pmm_event **event) {
+    int64_t count = gemm->batch_count;
+    if (count == 1 || (engine->features & PMM_ENGINE_BATCHES) != 0)
+        return engine->gemm(state, queue, gemm, wait_count, wait_list, event);
+    portmm_status status = PORTMM_STATUS_SUCCESS;
+    for (int64_t i = 0; i < count && status == PORTMM_STATUS_SUCCESS; i++) { /* the queue is in order */
+        const pmm_gemm single = pmm_gemm_single(gemm, i);
+        status = engine->gemm(state, queue, &single, i == 0 ? wait_count : 0, wait_list, i == count - 1 ? event : NULL);
+    }
+    return status;
+}
+
 static portmm_status run_slot(portmm_context *context, pmm_engine_slot *slot, pmm_queue *queue, const char *function,
                               const pmm_gemm *gemm, size_t wait_count, pmm_event *const *wait_list, pmm_event **event) {
     pmm_engine_state *state;
@@ -348,7 +379,7 @@ static portmm_status run_slot(portmm_context *context, pmm_engine_slot *slot, pm
     if (status == PORTMM_STATUS_SUCCESS)
         status = pmm_engines_open(context, slot, &state);
     if (status == PORTMM_STATUS_SUCCESS)
-        status = slot->engine->gemm(state, queue, gemm, wait_count, wait_list, event);
+        status = pmm_engine_run(slot->engine, state, queue, gemm, wait_count, wait_list, event);
     if (status == PORTMM_STATUS_SUCCESS)
         atomic_store(&context->engines.served, slot->engine->name);
     return status;
@@ -362,7 +393,8 @@ portmm_status pmm_engines_gemm(portmm_context *context, pmm_queue *queue, const 
     portmm_status status =
         run_slot(context, &engines->slots[first], queue, function, gemm, wait_count, wait_list, event);
     for (size_t i = 0; i < engines->count && status != PORTMM_STATUS_SUCCESS; i++) {
-        if (i == first || status == PORTMM_STATUS_DEVICE_LOST)
+        if (i == first || status == PORTMM_STATUS_DEVICE_LOST || engines->in_order ||
+            !pmm_gemm_is_for_engine(engines->slots[i].engine, gemm))
             continue;
         pmm_log(&context->runtime.config, PORTMM_LOG_WARNING, "engine %s failed: %s; trying %s",
                 engines->slots[first].engine->name, portmm_last_error(), engines->slots[i].engine->name);
@@ -372,7 +404,7 @@ portmm_status pmm_engines_gemm(portmm_context *context, pmm_queue *queue, const 
     if (status != PORTMM_STATUS_SUCCESS)
         return status;
     pmm_clear_error(); /* of an engine that was passed over */
-    if (engines->count > 1)
+    if (pmm_engines_find_only(context, gemm) == NULL)
         start_background(context, &engines->slots[first], gemm);
     pmm_warmup_after_product(context, &engines->slots[first], gemm);
     return PORTMM_STATUS_SUCCESS;

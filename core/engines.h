@@ -38,6 +38,7 @@ typedef struct pmm_class_entry {
 typedef struct pmm_engines {
     pmm_engine_slot slots[PMM_MAX_ENGINES]; /* tuned first, starter last */
     size_t count;
+    bool in_order;        /* policy tuned: the first that has the type serves, and no other */
     pmm_mutex open_mutex; /* held while an engine is opened */
     _Atomic(const char *) served;
 
@@ -60,6 +61,15 @@ portmm_status pmm_engines_take(portmm_context *context);
 /* Ends the background thread; then closes the engines, so that the device can be closed. */
 void pmm_engines_stop(portmm_context *context);
 void pmm_engines_close(portmm_context *context);
+
+/* The slot that serves such products whatever is found out; NULL: there is a choice. */
+pmm_engine_slot *pmm_engines_find_only(portmm_context *context, const pmm_gemm *gemm);
+/* The one that is ready first. */
+pmm_engine_slot *pmm_engines_get_starter(portmm_context *context);
+
+/* A product, or a batch, with that engine; one product after the other where the engine has no batches. */
+portmm_status pmm_engine_run(const pmm_engine *engine, pmm_engine_state *state, pmm_queue *queue, const pmm_gemm *gemm,
+                             size_t wait_count, pmm_event *const *wait_list, pmm_event **event);
 
 /* The engine of a slot, ready. Opens it at the first call. */
 portmm_status pmm_engines_open(portmm_context *context, pmm_engine_slot *slot, pmm_engine_state **state);

@@ -3,115 +3,159 @@
 #include <string.h>
 
 #include "gemm.h"
-#include "gemm_check.h"
 #include "status.h"
 
-/* A host matrix and the buffer that stands for it: the same memory where the device can use it, else a copy without
- * padding. */
-typedef struct operand {
-    const char *name;
-    void *memory;
-    int64_t *leading; /* in elements; becomes the buffer's */
-    pmm_shape shape;
-    pmm_buffer *buffer;
-    size_t host_pitch; /* bytes */
+/* What stands for the matrices of one operand on the device: their own memory where the device can use it, else a copy,
+ * packed product after product without padding. */
+typedef struct stand_in {
+    pmm_operand host;   /* as the caller has them */
+    pmm_operand device; /* as the product finds them */
+    unsigned char *memory;
+    int64_t count; /* of matrices that are different ones */
     bool is_copy;
-} operand;
+} stand_in;
 
-static pmm_copy make_copy(const operand *this, portmm_dtype dtype) {
-    size_t width = (size_t)this->shape.inner * pmm_dtype_size(dtype);
-    if (this->host_pitch == width) /* no padding: one run */
-        return (pmm_copy){.pitch = width * (size_t)this->shape.outer,
-                          .host_pitch = width * (size_t)this->shape.outer,
-                          .width = width * (size_t)this->shape.outer,
-                          .height = 1};
-    return (pmm_copy){
-        .pitch = width, .host_pitch = this->host_pitch, .width = width, .height = (size_t)this->shape.outer};
+static stand_in make_stand_in(const pmm_operand *host, const void *memory, int64_t batch_count) {
+    stand_in this = {.host = *host, .device = *host, .count = batch_count};
+    /* A and B are only read, but a buffer does not know that. */
+    memcpy(&this.memory, &memory, sizeof memory);
+    if (host->offsets == NULL && host->stride == 0)
+        this.count = 1;
+    return this;
 }
 
-static portmm_status allocate(const char *function, portmm_context *context, operand *this, portmm_dtype dtype) {
+/* As a copy without padding will be; checked only for what is to come. */
+static bool pack(stand_in *this) {
+    pmm_shape shape = this->host.shape;
+    if (shape.inner != 0 && shape.outer > INT64_MAX / shape.inner)
+        return false;
+    this->is_copy = true;
+    this->device.leading = shape.inner > 1 ? shape.inner : 1;
+    this->device.offset = 0;
+    this->device.offsets = NULL;
+    this->device.stride = this->count > 1 ? shape.outer * shape.inner : 0;
+    return true;
+}
+
+static bool is_packed_already(const stand_in *this) {
+    const pmm_operand *host = &this->host;
+    return (host->leading == this->device.leading || host->shape.outer == 1) &&
+           (this->count == 1 || (host->offsets == NULL && host->stride == this->device.stride));
+}
+
+/* Everything in one run where there is no padding, else matrix `i`. */
+static pmm_copy make_copy(const stand_in *this, size_t element, int64_t i, bool whole) {
+    pmm_shape shape = this->host.shape;
+    size_t width = (size_t)shape.inner * element, height = (size_t)shape.outer;
+    if (whole)
+        return (pmm_copy){.width = width * height * (size_t)this->count,
+                          .height = 1,
+                          .pitch = width * height * (size_t)this->count,
+                          .host_pitch = width * height * (size_t)this->count};
+    return (pmm_copy){.offset = (size_t)(i * this->device.stride) * element,
+                      .pitch = width,
+                      .host_pitch = (size_t)this->host.leading * element,
+                      .width = width,
+                      .height = height};
+}
+
+static portmm_status copy_all(portmm_context *context, const stand_in *this, size_t element, bool upload) {
     const pmm_backend *backend = context->backend;
-    size_t bytes;
-    if (!pmm_shape_bytes(this->shape, *this->leading, dtype, &bytes))
+    pmm_queue *queue = context->host_queue->queue;
+    bool whole = is_packed_already(this);
+    portmm_status status = PORTMM_STATUS_SUCCESS;
+    pmm_span_begin(&context->runtime.timeline, upload ? PORTMM_PHASE_UPLOAD : PORTMM_PHASE_DOWNLOAD, "matrix");
+    for (int64_t i = 0; i < (whole ? 1 : this->count) && status == PORTMM_STATUS_SUCCESS; i++) {
+        pmm_copy copy = make_copy(this, element, i, whole);
+        void *memory = this->memory + (size_t)(this->host.offset + pmm_operand_at(&this->host, i)) * element;
+        status = upload ? backend->buffer_write(queue, this->device.buffer, &copy, memory)
+                        : backend->buffer_read(queue, this->device.buffer, &copy, memory);
+    }
+    pmm_span_end();
+    return status;
+}
+
+static portmm_status allocate(const char *function, portmm_context *context, stand_in *this, const pmm_gemm *gemm) {
+    const pmm_backend *backend = context->backend;
+    int64_t count;
+    size_t bytes = 0, element = pmm_dtype_size(gemm->dtype);
+    if (!pmm_operand_extent(&this->host, gemm->batch_count, &count) || count > INT64_MAX - this->host.offset ||
+        !pmm_element_bytes(this->host.offset + count, gemm->dtype, &bytes))
         return pmm_fail(PORTMM_STATUS_INVALID_ARGUMENT, "%s: matrix %s with ld%s = %lld is larger than memory",
-                        function, this->name, this->name, (long long)*this->leading);
-    portmm_status status = backend->buffer_wrap(context->device, this->memory, bytes, &this->buffer);
-    this->is_copy = status == PORTMM_STATUS_UNSUPPORTED;
-    if (this->is_copy) {
-        this->host_pitch = (size_t) * this->leading * pmm_dtype_size(dtype);
-        *this->leading = this->shape.inner;
-        bytes = (size_t)(this->shape.outer * this->shape.inner) * pmm_dtype_size(dtype);
-        status = backend->buffer_create(context->device, bytes, &this->buffer);
+                        function, this->host.name, this->host.name, (long long)this->host.leading);
+    portmm_status status = backend->buffer_wrap(context->device, this->memory, bytes, &this->device.buffer);
+    if (status == PORTMM_STATUS_UNSUPPORTED) {
+        pack(this); /* no larger than what was just counted */
+        bytes = (size_t)this->host.shape.outer * (size_t)this->host.shape.inner * (size_t)this->count * element;
+        status = backend->buffer_create(context->device, bytes, &this->device.buffer);
     }
     return status;
 }
 
-static portmm_status upload(portmm_context *context, const operand *this, portmm_dtype dtype) {
-    if (!this->is_copy)
-        return PORTMM_STATUS_SUCCESS;
-    pmm_span_begin(&context->runtime.timeline, PORTMM_PHASE_UPLOAD, "matrix");
-    pmm_copy copy = make_copy(this, dtype);
-    portmm_status status =
-        context->backend->buffer_write(context->host_queue->queue, this->buffer, &copy, this->memory);
-    pmm_span_end();
-    return status;
-}
-
-static portmm_status download(portmm_context *context, const operand *this, portmm_dtype dtype) {
-    if (!this->is_copy)
-        return PORTMM_STATUS_SUCCESS;
-    pmm_span_begin(&context->runtime.timeline, PORTMM_PHASE_DOWNLOAD, "matrix");
-    pmm_copy copy = make_copy(this, dtype);
-    portmm_status status = context->backend->buffer_read(context->host_queue->queue, this->buffer, &copy, this->memory);
-    pmm_span_end();
-    return status;
-}
-
-static portmm_status run_on_copies(const char *function, portmm_context *context, pmm_gemm *gemm,
-                                   operand operands[PMM_MATRICES]) {
+static portmm_status run_on_stand_ins(const char *function, portmm_context *context, pmm_gemm *gemm,
+                                      stand_in stand_ins[PMM_OPERANDS]) {
+    size_t element = pmm_dtype_size(gemm->dtype);
     portmm_status status = PORTMM_STATUS_SUCCESS;
+    pmm_operand operands[PMM_OPERANDS];
     if (context->host_queue == NULL)
         status = portmm_queue_create(context, &context->host_queue);
-    int first = pmm_gemm_only_scales(gemm) ? PMM_C : PMM_A;
     pmm_span_begin(&context->runtime.timeline, PORTMM_PHASE_ALLOCATE, "matrices"); /* one: a small product feels it */
-    for (int i = first; i < PMM_MATRICES && status == PORTMM_STATUS_SUCCESS; i++)
-        status = allocate(function, context, &operands[i], gemm->dtype);
+    for (int i = PMM_A; i < PMM_OPERANDS && status == PORTMM_STATUS_SUCCESS; i++)
+        if (pmm_gemm_uses(gemm, i))
+            status = allocate(function, context, &stand_ins[i], gemm);
     pmm_span_end();
-    for (int i = first; i < PMM_MATRICES && status == PORTMM_STATUS_SUCCESS; i++)
-        if (i != PMM_C || gemm->beta != 0)
-            status = upload(context, &operands[i], gemm->dtype);
-    gemm->a = operands[PMM_A].buffer;
-    gemm->b = operands[PMM_B].buffer;
-    gemm->c = operands[PMM_C].buffer;
+    for (int i = PMM_A; i < PMM_OPERANDS && status == PORTMM_STATUS_SUCCESS; i++)
+        if (stand_ins[i].is_copy && (i != PMM_C || pmm_gemm_reads_c(gemm)))
+            status = copy_all(context, &stand_ins[i], element, true);
+    for (int i = PMM_A; i < PMM_OPERANDS; i++)
+        operands[i] = stand_ins[i].device;
+    pmm_gemm_set_operands(gemm, operands);
     if (status == PORTMM_STATUS_SUCCESS)
         status = pmm_gemm_run(context, context->host_queue->queue, function, gemm, 0, NULL, NULL);
     if (status == PORTMM_STATUS_SUCCESS) {
         context->host_queue->has_products = true;
         status = pmm_queue_settle(context->host_queue);
     }
-    if (status == PORTMM_STATUS_SUCCESS)
-        status = download(context, &operands[PMM_C], gemm->dtype);
-    for (int i = 0; i < PMM_MATRICES; i++)
-        if (operands[i].buffer != NULL)
-            context->backend->buffer_destroy(operands[i].buffer);
+    if (status == PORTMM_STATUS_SUCCESS && stand_ins[PMM_C].is_copy)
+        status = copy_all(context, &stand_ins[PMM_C], element, false);
+    for (int i = PMM_A; i < PMM_OPERANDS; i++)
+        if (stand_ins[i].device.buffer != NULL)
+            context->backend->buffer_destroy(stand_ins[i].device.buffer);
     return status;
 }
 
 /* What no copy without padding could change, before anything is read. */
 static portmm_status check_sizes(const char *function, const portmm_context *context, const pmm_gemm *gemm,
-                                 const pmm_shape shapes[PMM_MATRICES]) {
+                                 const stand_in stand_ins[PMM_OPERANDS]) {
     if (pmm_gemm_only_scales(gemm))
         return PORTMM_STATUS_SUCCESS;
     pmm_gemm packed = *gemm;
-    packed.lda = shapes[PMM_A].inner;
-    packed.ldb = shapes[PMM_B].inner;
-    packed.ldc = shapes[PMM_C].inner;
+    pmm_operand operands[PMM_OPERANDS];
+    for (int i = PMM_A; i < PMM_OPERANDS; i++) {
+        stand_in copy = stand_ins[i];
+        if (pack(&copy))
+            operands[i] = copy.device;
+        else
+            operands[i] = copy.host; /* beyond every engine */
+    }
+    pmm_gemm_set_operands(&packed, operands);
     return pmm_engines_check(function, context, &packed);
 }
 
-static portmm_status multiply(const char *function, portmm_context *context, pmm_gemm *gemm, const void *a,
-                              const void *b, void *c) {
-    pmm_clear_error();
+/* Negative offsets are seen here: of buffers, with their range. */
+static portmm_status check_memory(const char *function, const pmm_gemm *gemm, const stand_in stand_ins[PMM_OPERANDS]) {
+    for (int i = PMM_A; i < PMM_OPERANDS; i++) {
+        if (pmm_gemm_uses(gemm, i) && stand_ins[i].memory == NULL)
+            return pmm_fail(PORTMM_STATUS_INVALID_ARGUMENT, "%s: %s is NULL", function, stand_ins[i].host.name);
+        if (stand_ins[i].host.offset < 0)
+            return pmm_fail(PORTMM_STATUS_INVALID_ARGUMENT, "%s: %s_offset = %lld must not be negative", function,
+                            stand_ins[i].host.name, (long long)stand_ins[i].host.offset);
+    }
+    return PORTMM_STATUS_SUCCESS;
+}
+
+portmm_status pmm_gemm_on_host(const char *function, portmm_context *context, pmm_gemm *gemm,
+                               const void *const memory[PMM_OPERANDS]) {
     if (context == NULL)
         return pmm_fail(PORTMM_STATUS_INVALID_ARGUMENT, "%s: context is NULL", function);
     portmm_status status = pmm_gemm_check_form(function, gemm);
@@ -120,24 +164,20 @@ static portmm_status multiply(const char *function, portmm_context *context, pmm
     portmm_context *asked = context;
     context = pmm_hybrid_choose(asked, gemm);
     status = pmm_gemm_check_dtype(function, context, gemm->dtype);
-    if (status != PORTMM_STATUS_SUCCESS || gemm->m == 0 || gemm->n == 0)
+    if (status != PORTMM_STATUS_SUCCESS || pmm_gemm_is_empty(gemm))
         return status;
-    pmm_shape shapes[PMM_MATRICES];
-    pmm_gemm_shapes(gemm, shapes);
-    operand operands[PMM_MATRICES] = {{.name = "a", .leading = &gemm->lda, .shape = shapes[PMM_A]},
-                                      {.name = "b", .leading = &gemm->ldb, .shape = shapes[PMM_B]},
-                                      {.name = "c", .memory = c, .leading = &gemm->ldc, .shape = shapes[PMM_C]}};
-    /* A and B are only read, but a buffer does not know that. */
-    memcpy(&operands[PMM_A].memory, &a, sizeof a);
-    memcpy(&operands[PMM_B].memory, &b, sizeof b);
-    for (int i = pmm_gemm_only_scales(gemm) ? PMM_C : PMM_A; i < PMM_MATRICES; i++)
-        if (operands[i].memory == NULL)
-            return pmm_fail(PORTMM_STATUS_INVALID_ARGUMENT, "%s: %s is NULL", function, operands[i].name);
-    status = check_sizes(function, context, gemm, shapes);
+    pmm_operand operands[PMM_OPERANDS];
+    stand_in stand_ins[PMM_OPERANDS];
+    pmm_gemm_get_operands(gemm, operands);
+    for (int i = PMM_A; i < PMM_OPERANDS; i++)
+        stand_ins[i] = make_stand_in(&operands[i], memory[i], gemm->batch_count);
+    status = check_memory(function, gemm, stand_ins);
+    if (status == PORTMM_STATUS_SUCCESS)
+        status = check_sizes(function, context, gemm, stand_ins);
     if (status != PORTMM_STATUS_SUCCESS)
         return status;
     pmm_mutex_lock(&context->host_mutex);
-    status = run_on_copies(function, context, gemm, operands);
+    status = run_on_stand_ins(function, context, gemm, stand_ins);
     pmm_mutex_unlock(&context->host_mutex);
     if (asked != context) {
         if (status == PORTMM_STATUS_SUCCESS)
@@ -147,25 +187,14 @@ static portmm_status multiply(const char *function, portmm_context *context, pmm
     return status;
 }
 
-#define DEFINE_GEMM_HOST(name, type, number)                                                                           \
-    portmm_status name(portmm_context *context, portmm_layout layout, portmm_transpose transa,                         \
-                       portmm_transpose transb, int64_t m, int64_t n, int64_t k, type alpha, const type *a,            \
-                       int64_t lda, const type *b, int64_t ldb, type beta, type *c, int64_t ldc) {                     \
-        pmm_gemm gemm = {.dtype = (number),                                                                            \
-                         .layout = layout,                                                                             \
-                         .transa = transa,                                                                             \
-                         .transb = transb,                                                                             \
-                         .m = m,                                                                                       \
-                         .n = n,                                                                                       \
-                         .k = k,                                                                                       \
-                         .alpha = alpha,                                                                               \
-                         .beta = beta,                                                                                 \
-                         .lda = lda,                                                                                   \
-                         .ldb = ldb,                                                                                   \
-                         .ldc = ldc,                                                                                   \
-                         .batch_count = 1};                                                                            \
-        return multiply(#name, context, &gemm, a, b, c);                                                               \
-    }
-
-DEFINE_GEMM_HOST(portmm_sgemm_host, float, PORTMM_F32)
-DEFINE_GEMM_HOST(portmm_dgemm_host, double, PORTMM_F64)
+portmm_status portmm_gemm_host(portmm_context *context, const portmm_problem *problem, const void *alpha, const void *a,
+                               const void *b, const void *beta, void *c, const void *bias) {
+    pmm_gemm gemm;
+    pmm_clear_error();
+    portmm_status status = pmm_gemm_from_problem("portmm_gemm_host", problem, &gemm);
+    if (status == PORTMM_STATUS_SUCCESS)
+        status = pmm_gemm_set_scalars("portmm_gemm_host", &gemm, alpha, beta);
+    if (status != PORTMM_STATUS_SUCCESS)
+        return status;
+    return pmm_gemm_on_host("portmm_gemm_host", context, &gemm, (const void *[PMM_OPERANDS]){a, b, c, bias});
+}

@@ -141,3 +141,11 @@ void pmm_backend_close(pmm_opened *opened) {
     opened->backend->close(opened->state);
     free(opened);
 }
+
+uint32_t pmm_backend_dtypes(const pmm_backend *backend, const portmm_device_info *info) {
+    const uint32_t doubles = PORTMM_DTYPE_BIT(PORTMM_F64) | PORTMM_DTYPE_BIT(PORTMM_C64);
+    uint32_t dtypes = 0;
+    for (const pmm_engine *const *each = backend->engines; *each != NULL; each++)
+        dtypes |= (*each)->dtypes;
+    return info->has_f64 ? dtypes : dtypes & ~doubles;
+}

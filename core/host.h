@@ -34,4 +34,7 @@ typedef struct pmm_opened {
 portmm_status pmm_backend_open(pmm_runtime *runtime, const char *name, pmm_opened **opened);
 void pmm_backend_close(pmm_opened *opened);
 
+/* PORTMM_DTYPE_BIT of each type that some engine of the backend has products of on the device. */
+uint32_t pmm_backend_dtypes(const pmm_backend *backend, const portmm_device_info *info);
+
 #endif

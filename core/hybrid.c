@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "context.h"
+#include "gemm_check.h"
 #include "log.h"
 #include "scratch.h"
 #include "status.h"
@@ -41,8 +42,9 @@ static void open_device(portmm_context *context) {
 /* Prepares the engine that will serve a type, so that the first product on the device does not wait for a compiler. */
 static void prepare_type(portmm_context *context, int type) {
     pmm_hybrid *hybrid = &context->hybrid;
-    pmm_engine_slot *starter = &context->engines.slots[context->engines.count - 1];
     pmm_gemm form = hybrid->asked[type];
+    pmm_engine_slot *only = pmm_engines_find_only(context, &form);
+    pmm_engine_slot *starter = only != NULL ? only : pmm_engines_get_starter(context);
     pmm_warmup_shrink(&form);
     pmm_mutex_unlock(&hybrid->mutex);
     portmm_status status = pmm_scratch_run(context, starter, &form);
@@ -59,7 +61,7 @@ static void prepare_type(portmm_context *context, int type) {
 }
 
 static int find_asked(const pmm_hybrid *hybrid) {
-    for (int type = 0; type < PMM_HYBRID_TYPES; type++)
+    for (int type = 0; type < PMM_DTYPES; type++)
         if (hybrid->asked[type].dtype != 0)
             return type;
     return -1;
@@ -137,10 +139,10 @@ portmm_context *pmm_hybrid_choose(portmm_context *context, const pmm_gemm *gemm)
     int type = (int)gemm->dtype;
     if (hybrid->front == NULL || atomic_load(&hybrid->ready[type]))
         return context;
-    if (gemm->m > 0 && gemm->n > 0 && gemm->k > 0) {
+    if (!pmm_gemm_is_empty(gemm) && gemm->k > 0) {
         pmm_mutex_lock(&hybrid->mutex);
         if (hybrid->asked[type].dtype == 0) {
-            hybrid->asked[type] = *gemm;
+            hybrid->asked[type] = pmm_gemm_form(gemm);
             hybrid->has_begun = true;
             pmm_condition_signal(&hybrid->changed);
         }

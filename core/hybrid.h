@@ -5,9 +5,8 @@
 
 #include <stdatomic.h>
 
+#include "dtype.h"
 #include "platform.h"
-
-enum { PMM_HYBRID_TYPES = 3 }; /* by portmm_dtype */
 
 typedef struct pmm_hybrid {
     portmm_context *front; /* on the CPU backend; NULL: the policy is another one */
@@ -18,8 +17,8 @@ typedef struct pmm_hybrid {
     bool is_awaited;              /* somebody waits for the device */
     pmm_thread thread;
     int64_t thread_process;
-    pmm_gemm asked[PMM_HYBRID_TYPES]; /* a product of each type that came; dtype 0: none yet */
-    atomic_bool ready[PMM_HYBRID_TYPES];
+    pmm_gemm asked[PMM_DTYPES]; /* a product of each type that came; dtype 0: none yet */
+    atomic_bool ready[PMM_DTYPES];
 } pmm_hybrid;
 
 bool pmm_hybrid_init(pmm_hybrid *hybrid);

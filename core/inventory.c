@@ -116,6 +116,7 @@ portmm_status portmm_inventory_get_device(const portmm_inventory *inventory, siz
         position -= count_devices(backend);
     portmm_device_info ours;
     backend->opened->backend->device_info(backend->opened->state, position, &ours);
+    ours.dtypes = pmm_backend_dtypes(backend->opened->backend, &ours);
     return pmm_struct_out(info, &ours, sizeof ours, "info");
 }
 

@@ -15,40 +15,40 @@ enum { TIMED_RUNS = 3, CHECKED_ROWS = 12 };
 typedef struct scratch {
     portmm_context *context;
     pmm_queue *queue;
-    pmm_gemm gemm; /* with its buffers */
-    size_t bytes[PMM_MATRICES];
-    void *host[PMM_MATRICES]; /* only where results are checked */
+    pmm_gemm gemm;                      /* with its buffers */
+    pmm_operand operands[PMM_OPERANDS]; /* of it */
+    size_t bytes[PMM_OPERANDS];
+    void *host[PMM_OPERANDS]; /* only where results are checked */
 } scratch;
 
 static void close_scratch(scratch *this) {
     const pmm_backend *backend = this->context->backend;
-    pmm_buffer *buffers[PMM_MATRICES] = {this->gemm.a, this->gemm.b, this->gemm.c};
-    for (int i = 0; i < PMM_MATRICES; i++) {
+    for (int i = PMM_A; i < PMM_OPERANDS; i++) {
         free(this->host[i]);
-        if (buffers[i] != NULL)
-            backend->buffer_destroy(buffers[i]);
+        if (this->operands[i].buffer != NULL)
+            backend->buffer_destroy(this->operands[i].buffer);
     }
     if (this->queue != NULL)
         backend->queue_destroy(this->queue);
 }
 
 static portmm_status open_scratch(scratch *this, portmm_context *context, const pmm_gemm *form) {
-    *this = (scratch){.context = context, .gemm = *form};
-    this->gemm.a = this->gemm.b = this->gemm.c = NULL;
+    *this = (scratch){.context = context, .gemm = pmm_gemm_form(form)};
     this->gemm.alpha = 1;
-    this->gemm.beta = 0;
-    pmm_shape shapes[PMM_MATRICES];
-    pmm_gemm_shapes(form, shapes);
-    const int64_t leading[PMM_MATRICES] = {form->lda, form->ldb, form->ldc};
-    const int64_t offsets[PMM_MATRICES] = {form->a_offset, form->b_offset, form->c_offset};
-    pmm_buffer **buffers[PMM_MATRICES] = {&this->gemm.a, &this->gemm.b, &this->gemm.c};
+    this->gemm.alpha_im = this->gemm.beta = this->gemm.beta_im = 0;
+    pmm_gemm_get_operands(&this->gemm, this->operands);
     portmm_status status = context->backend->queue_create(context->device, &this->queue);
-    for (int i = 0; i < PMM_MATRICES && status == PORTMM_STATUS_SUCCESS; i++) {
-        if (!pmm_shape_bytes(shapes[i], leading[i], form->dtype, &this->bytes[i]))
+    for (int i = PMM_A; i < PMM_OPERANDS && status == PORTMM_STATUS_SUCCESS; i++) {
+        pmm_operand *operand = &this->operands[i];
+        int64_t count;
+        if (!pmm_gemm_uses(&this->gemm, i))
+            continue;
+        if (!pmm_operand_extent(operand, form->batch_count, &count) || count > INT64_MAX - operand->offset ||
+            !pmm_element_bytes(operand->offset + count, form->dtype, &this->bytes[i]))
             return pmm_fail(PORTMM_STATUS_OUT_OF_MEMORY, "a scratch matrix is larger than memory");
-        this->bytes[i] += (size_t)offsets[i] * pmm_dtype_size(form->dtype);
-        status = pmm_zeros_create(context, this->queue, this->bytes[i], buffers[i]);
+        status = pmm_zeros_create(context, this->queue, this->bytes[i], &operand->buffer);
     }
+    pmm_gemm_set_operands(&this->gemm, this->operands);
     return status;
 }
 
@@ -61,7 +61,7 @@ static portmm_status run_once(scratch *this, pmm_engine_slot *slot) {
     if (status != PORTMM_STATUS_SUCCESS)
         return status;
     pmm_span_begin(&context->runtime.timeline, pmm_context_product_phase(context), "scratch product");
-    status = slot->engine->gemm(state, this->queue, &this->gemm, 0, NULL, NULL);
+    status = pmm_engine_run(slot->engine, state, this->queue, &this->gemm, 0, NULL, NULL);
     if (status == PORTMM_STATUS_SUCCESS)
         status = context->backend->queue_finish(this->queue);
     pmm_span_end();
@@ -79,30 +79,24 @@ portmm_status pmm_scratch_run(portmm_context *context, pmm_engine_slot *slot, co
 
 /* ---- known answers ---- */
 
-static void set_element(const scratch *this, int matrix, int64_t position, double value) {
-    if (this->gemm.dtype == PORTMM_F64)
-        ((double *)this->host[matrix])[position] = value;
-    else
-        ((float *)this->host[matrix])[position] = (float)value;
-}
-
-static double get_element(const scratch *this, int matrix, int64_t position) {
-    return this->gemm.dtype == PORTMM_F64 ? ((const double *)this->host[matrix])[position]
-                                          : (double)((const float *)this->host[matrix])[position];
-}
-
 static portmm_status copy_matrix(const scratch *this, int matrix, bool to_device) {
     const pmm_backend *backend = this->context->backend;
-    pmm_buffer *buffers[PMM_MATRICES] = {this->gemm.a, this->gemm.b, this->gemm.c};
+    pmm_buffer *buffer = this->operands[matrix].buffer;
     size_t size = this->bytes[matrix];
     const pmm_copy copy = {.pitch = size, .host_pitch = size, .width = size, .height = 1};
-    return to_device ? backend->buffer_write(this->queue, buffers[matrix], &copy, this->host[matrix])
-                     : backend->buffer_read(this->queue, buffers[matrix], &copy, this->host[matrix]);
+    return to_device ? backend->buffer_write(this->queue, buffer, &copy, this->host[matrix])
+                     : backend->buffer_read(this->queue, buffer, &copy, this->host[matrix]);
 }
 
-/* Whole numbers so small that every sum is exact in every order, in both types. */
+/* Real numbers in an element. */
+static int count_parts(const scratch *this) {
+    return pmm_dtype_is_complex(this->gemm.dtype) ? 2 : 1;
+}
+
+/* Whole numbers so small that every sum is exact in every order; f16 and bf16 round it once, at the end. */
 static portmm_status fill_matrices(scratch *this) {
-    size_t element = pmm_dtype_size(this->gemm.dtype);
+    portmm_dtype dtype = this->gemm.dtype;
+    size_t part = pmm_dtype_size(dtype) / (size_t)count_parts(this);
     portmm_status status = PORTMM_STATUS_SUCCESS;
     for (int i = 0; i < PMM_MATRICES; i++) {
         this->host[i] = malloc(this->bytes[i]);
@@ -111,9 +105,9 @@ static portmm_status fill_matrices(scratch *this) {
     }
     uint32_t state = 1;
     for (int i = PMM_A; i <= PMM_B; i++)
-        for (size_t e = 0; e < this->bytes[i] / element; e++) {
+        for (size_t e = 0; e < this->bytes[i] / part; e++) {
             state = state * 1664525u + 1013904223u;
-            set_element(this, i, (int64_t)e, (double)(int)(state >> 30) - 1);
+            pmm_dtype_put(dtype, this->host[i], (int64_t)e, (double)(int)(state >> 30) - 1);
         }
     for (int i = PMM_A; i <= PMM_B && status == PORTMM_STATUS_SUCCESS; i++)
         status = copy_matrix(this, i, true);
@@ -125,31 +119,56 @@ static portmm_status poison_result(scratch *this) {
     return copy_matrix(this, PMM_C, true);
 }
 
-/* Position of op(X)(row, column). */
-static int64_t locate(portmm_layout layout, portmm_transpose transpose, int64_t leading, int64_t row, int64_t column) {
-    bool row_strided = (layout == PORTMM_ROW_MAJOR) == (transpose == PORTMM_NO_TRANS);
-    return row_strided ? row * leading + column : column * leading + row;
+typedef struct number {
+    double re, im;
+} number;
+
+/* Element (row, column) of op(X), of one product of the batch. */
+static number get_element(const scratch *this, int matrix, portmm_transpose transpose, int64_t product, int64_t row,
+                          int64_t column) {
+    const pmm_operand *operand = &this->operands[matrix];
+    portmm_dtype dtype = this->gemm.dtype;
+    bool row_strided = (this->gemm.layout == PORTMM_ROW_MAJOR) == (transpose == PORTMM_NO_TRANS);
+    int64_t at = operand->offset + pmm_operand_at(operand, product) +
+                 (row_strided ? row * operand->leading + column : column * operand->leading + row);
+    if (count_parts(this) == 1)
+        return (number){pmm_dtype_get(dtype, this->host[matrix], at), 0};
+    double im = pmm_dtype_get(dtype, this->host[matrix], 2 * at + 1);
+    return (number){pmm_dtype_get(dtype, this->host[matrix], 2 * at), transpose == PORTMM_CONJ_TRANS ? -im : im};
 }
 
-static bool is_row_right(const scratch *this, int64_t row) {
+static number round_number(portmm_dtype dtype, number exact) {
+    double stored; /* room for one of any type */
+    pmm_dtype_put(dtype, &stored, 0, exact.re);
+    double re = pmm_dtype_get(dtype, &stored, 0);
+    pmm_dtype_put(dtype, &stored, 0, exact.im);
+    return (number){re, pmm_dtype_get(dtype, &stored, 0)};
+}
+
+static bool is_row_right(const scratch *this, int64_t product, int64_t row) {
     const pmm_gemm *gemm = &this->gemm;
     for (int64_t column = 0; column < gemm->n; column++) {
-        double sum = 0;
-        for (int64_t p = 0; p < gemm->k; p++)
-            sum += get_element(this, PMM_A, gemm->a_offset + locate(gemm->layout, gemm->transa, gemm->lda, row, p)) *
-                   get_element(this, PMM_B, gemm->b_offset + locate(gemm->layout, gemm->transb, gemm->ldb, p, column));
-        int64_t position = gemm->c_offset + locate(gemm->layout, PORTMM_NO_TRANS, gemm->ldc, row, column);
-        if (get_element(this, PMM_C, position) != sum) /* a NaN, too */
+        number sum = {0, 0};
+        for (int64_t p = 0; p < gemm->k; p++) {
+            number a = get_element(this, PMM_A, gemm->transa, product, row, p);
+            number b = get_element(this, PMM_B, gemm->transb, product, p, column);
+            sum.re += a.re * b.re - a.im * b.im;
+            sum.im += a.re * b.im + a.im * b.re;
+        }
+        sum = round_number(gemm->dtype, sum);
+        number got = get_element(this, PMM_C, PORTMM_NO_TRANS, product, row, column);
+        if (got.re != sum.re || got.im != sum.im) /* a NaN, too */
             return false;
     }
     return true;
 }
 
+/* Of the first product of a batch and the last. */
 static bool is_result_right(const scratch *this) {
     int64_t m = this->gemm.m, step = m / CHECKED_ROWS > 0 ? m / CHECKED_ROWS : 1;
-    bool right = is_row_right(this, m - 1);
+    bool right = is_row_right(this, this->gemm.batch_count - 1, m - 1);
     for (int64_t row = 0; row < m && right; row += step)
-        right = is_row_right(this, row);
+        right = is_row_right(this, 0, row);
     return right;
 }
 
@@ -163,11 +182,14 @@ typedef struct verdict {
 
 static verdict judge(scratch *this, pmm_engine_slot *slot) {
     verdict result = {.best_ns = UINT64_MAX};
+    portmm_activation activation = this->gemm.epilogue.activation;
+    this->gemm.epilogue.activation = PORTMM_ACTIVATION_NONE; /* its result is not a whole number */
     result.status = poison_result(this);
     if (result.status == PORTMM_STATUS_SUCCESS)
         result.status = run_once(this, slot);
     if (result.status == PORTMM_STATUS_SUCCESS)
         result.status = copy_matrix(this, PMM_C, false);
+    this->gemm.epilogue.activation = activation;
     result.right = result.status == PORTMM_STATUS_SUCCESS && is_result_right(this);
     return result;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "context.h"
+#include "gemm_check.h"
 #include "log.h"
 
 #define HELPER_NAME "portmm-warm"
@@ -94,6 +95,7 @@ void pmm_warmup_shrink(pmm_gemm *gemm) {
     gemm->a_offset = shrink_offset(gemm->a_offset);
     gemm->b_offset = shrink_offset(gemm->b_offset);
     gemm->c_offset = shrink_offset(gemm->c_offset);
+    gemm->epilogue.bias_offset = shrink_offset(gemm->epilogue.bias_offset);
     const double limit = 2147483648.0;
     bool rows = gemm->layout == PORTMM_ROW_MAJOR;
     /* The leading dimension of a stored matrix follows the size of its inner side. */
@@ -161,6 +163,12 @@ static void build_command(command *this, const portmm_context *context, const pm
     add_argument(this, "--a-offset=%" PRId64, gemm->a_offset);
     add_argument(this, "--b-offset=%" PRId64, gemm->b_offset);
     add_argument(this, "--c-offset=%" PRId64, gemm->c_offset);
+    add_argument(this, "--batch-count=%" PRId64, gemm->batch_count);
+    add_argument(this, "--a-stride=%" PRId64, gemm->a_stride);
+    add_argument(this, "--b-stride=%" PRId64, gemm->b_stride);
+    add_argument(this, "--c-stride=%" PRId64, gemm->c_stride);
+    add_argument(this, "--activation=%d", (int)gemm->epilogue.activation);
+    add_argument(this, "--bias-kind=%d", (int)gemm->epilogue.bias_kind);
 }
 
 /* One helper for each device, engine and type at a time: the lock is taken here and handed to the helper. */
@@ -198,7 +206,7 @@ pmm_helper_result pmm_warmup_start_helper(portmm_context *context, const pmm_eng
 
 /* Whether there is something to take: because of this product, or of one that had to wait. */
 static bool take_turn(pmm_warmup *warmup, bool wanted, const pmm_gemm *gemm, pmm_gemm *form) {
-    *form = *gemm;
+    *form = pmm_gemm_form(gemm);
     pmm_mutex_lock(&warmup->mutex);
     if (!wanted && warmup->postponed && pmm_clock_ns() >= warmup->ask_again_ns) {
         *form = warmup->postponed_form;

@@ -332,7 +332,8 @@ START_TEST(contexts_leave_no_memory_behind) {
                                     .transb = PORTMM_NO_TRANS,
                                     .m = 65,
                                     .n = 67,
-                                    .k = 63};
+                                    .k = 63,
+                                    .batch_count = 1};
     portmm_context *context = open_context(_i);
     TEST_OK(portmm_prewarm(context, &problem)); /* so that the loop takes binaries from the cache */
     portmm_context_destroy(context);

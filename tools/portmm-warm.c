@@ -18,6 +18,7 @@
 static int print_usage(FILE *stream, int code) {
     fputs("usage: portmm-warm --backend=SPEC --dtype=N --layout=N --transa=N --transb=N --m=N --n=N --k=N\n"
           "                   [--lda=N --ldb=N --ldc=N] [--a-offset=N --b-offset=N --c-offset=N] [--engine=NAME]\n"
+          "                   [--batch-count=N --a-stride=N --b-stride=N --c-stride=N] [--activation=N --bias-kind=N]\n"
           "                   [--module-path=DIR] [--cache-dir=DIR]\n"
           "Fills the cache of compiled programs for one product; libportmm starts it by itself. Enumerations are the\n"
           "numbers of portmm.h. Programs that want this ahead of time call portmm_prewarm.\n",
@@ -28,7 +29,7 @@ static int print_usage(FILE *stream, int code) {
 typedef struct warm_request {
     portmm_context_options options;
     portmm_problem problem;
-    long long numbers[13]; /* in the order of the options */
+    long long numbers[19]; /* in the order of the options */
 } warm_request;
 
 enum { FIRST_TEXT = 256, BACKEND = FIRST_TEXT, ENGINE, MODULE_PATH, CACHE_DIR, FIRST_NUMBER };
@@ -58,6 +59,12 @@ static int parse(int argc, char **argv, warm_request *request) {
                                             {"a-offset", required_argument, NULL, FIRST_NUMBER + 10},
                                             {"b-offset", required_argument, NULL, FIRST_NUMBER + 11},
                                             {"c-offset", required_argument, NULL, FIRST_NUMBER + 12},
+                                            {"batch-count", required_argument, NULL, FIRST_NUMBER + 13},
+                                            {"a-stride", required_argument, NULL, FIRST_NUMBER + 14},
+                                            {"b-stride", required_argument, NULL, FIRST_NUMBER + 15},
+                                            {"c-stride", required_argument, NULL, FIRST_NUMBER + 16},
+                                            {"activation", required_argument, NULL, FIRST_NUMBER + 17},
+                                            {"bias-kind", required_argument, NULL, FIRST_NUMBER + 18},
                                             {"help", no_argument, NULL, 'h'},
                                             {NULL, 0, NULL, 0}};
     const char **texts[] = {&request->options.backend, &request->options.engine, &request->options.module_path,
@@ -89,11 +96,17 @@ static void fill_problem(warm_request *request) {
                                         .ldc = numbers[9],
                                         .a_offset = numbers[10],
                                         .b_offset = numbers[11],
-                                        .c_offset = numbers[12]};
+                                        .c_offset = numbers[12],
+                                        .batch_count = numbers[13],
+                                        .a_stride = numbers[14],
+                                        .b_stride = numbers[15],
+                                        .c_stride = numbers[16],
+                                        .activation = (portmm_activation)numbers[17],
+                                        .bias_kind = (portmm_bias)numbers[18]};
 }
 
 int main(int argc, char **argv) {
-    warm_request request = {.options = PORTMM_CONTEXT_OPTIONS_INIT};
+    warm_request request = {.options = PORTMM_CONTEXT_OPTIONS_INIT, .numbers = {[13] = 1}};
     if (!parse(argc, argv, &request))
         return print_usage(stderr, 2);
     tool_run_in_background(LIMIT_SECONDS);

@@ -17,6 +17,7 @@
 #define PORTMM_BACKEND_H
 
 #include <stdbool.h>
+#include <string.h>
 
 #include <portmm/portmm.h>
 
@@ -145,6 +146,58 @@ typedef struct pmm_copy {
     size_t host_pitch;
     size_t width, height;
 } pmm_copy;
+
+/* Whether the C that is given is read. */
+static inline bool pmm_gemm_reads_c(const pmm_gemm *gemm) {
+    return gemm->beta != 0 || gemm->beta_im != 0;
+}
+
+/* The 16-bit types and f32; to 16 bits with rounding to the nearest, ties to even. */
+static inline float pmm_f32_from_bf16(uint16_t value) {
+    uint32_t bits = (uint32_t)value << 16;
+    float result;
+    memcpy(&result, &bits, sizeof result);
+    return result;
+}
+
+static inline uint16_t pmm_bf16_from_f32(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    if ((bits & 0x7fffffffu) > 0x7f800000u)
+        return (uint16_t)(bits >> 16 | 0x40u); /* a NaN stays one */
+    return (uint16_t)((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+}
+
+static inline float pmm_f32_from_f16(uint16_t value) {
+    uint32_t sign = (uint32_t)(value & 0x8000u) << 16, rest = value & 0x7fffu, bits;
+    float result = (float)rest * 0x1p-24f; /* right for numbers below the smallest normal one */
+    memcpy(&bits, &result, sizeof bits);
+    if (rest >= 0x7c00u)
+        bits = 0x7f800000u | rest << 13;
+    else if (rest >= 0x400u)
+        bits = (rest << 13) + (112u << 23);
+    bits |= sign;
+    memcpy(&result, &bits, sizeof result);
+    return result;
+}
+
+static inline uint16_t pmm_f16_from_f32(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    uint32_t sign = bits >> 16 & 0x8000u, rest = bits & 0x7fffffffu;
+    if (rest > 0x7f800000u)
+        return (uint16_t)(sign | 0x7e00u);
+    if (rest >= 0x47800000u) /* 65536 and more */
+        return (uint16_t)(sign | 0x7c00u);
+    if (rest < 0x38800000u) { /* less than 2^-14: a sum with 1/2 is rounded to a multiple of 2^-24 */
+        float small;
+        memcpy(&small, &rest, sizeof small);
+        small += 0.5f;
+        memcpy(&rest, &small, sizeof rest);
+        return (uint16_t)(sign | (rest - 0x3f000000u));
+    }
+    return (uint16_t)(sign | (rest - (112u << 23) + 0xfffu + (rest >> 13 & 1u)) >> 13);
+}
 
 /* What an engine can do itself. */
 enum {

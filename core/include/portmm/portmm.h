@@ -7,9 +7,9 @@
  *     1  status and errors       every call returns a portmm_status
  *     2  types                   layout, transpose, element type
  *     3  context                 a device, opened; its backend is chosen at run time
- *     4  host-pointer products   portmm_sgemm_host: the library moves the data
+ *     4  host-pointer products   portmm_sgemm_host: the library moves the data; portmm_gemm_host: every type, batches
  *     5  queues, buffers, events keep data on the device, overlap work
- *     6  products on buffers     portmm_sgemm, portmm_dgemm
+ *     6  products on buffers     portmm_sgemm, portmm_sgemm_strided_batched; portmm_gemm
  *     7  prewarm                 pay the preparation ahead of time
  *     8  inventory               what this machine has, and why something is missing
  *     9  timeline                where the time of the first call went
@@ -199,6 +199,9 @@ typedef struct portmm_context_options {
     /* Bytes of cache_dir; beyond, what was used least recently is removed. [PORTMM_CACHE_MAX_SIZE, such as 500M, 0 for
      * no limit; else 1 GiB] */
     uint64_t cache_max_size;
+    /* PORTMM_DTYPE_BIT of each type that the program cannot do without; 0: any. "auto" passes over a device that lacks
+     * one, and so falls back to the CPU backend; a device that is named is refused with UNSUPPORTED. */
+    uint32_t needs_dtypes;
 } portmm_context_options;
 #define PORTMM_CONTEXT_OPTIONS_INIT                                                                                    \
     { .struct_size = sizeof(portmm_context_options) }
@@ -234,15 +237,50 @@ PORTMM_API portmm_status portmm_context_get_info(portmm_context *context, portmm
 /* ---- 4  host-pointer products ------------------------------------------------------------------------------------ */
 
 /*
+ * A product, or a batch of them, by its form: all but the data and the scalars. It goes to the functions that serve
+ * every type (portmm_gemm, portmm_gemm_host) and to portmm_prewarm. Begin with PORTMM_PROBLEM_INIT.
+ */
+typedef struct portmm_problem {
+    size_t struct_size;
+    portmm_dtype dtype;
+    portmm_layout layout;
+    portmm_transpose transa, transb;
+    int64_t m, n, k;
+    int64_t lda, ldb, ldc;                /* 0: no padding */
+    int64_t a_offset, b_offset, c_offset; /* some engines have other kernels where these are not zero */
+
+    /* A batch: so many products of one form; 0: none, as BLAS has it. Product i finds A at a_offset + i * a_stride, or,
+     * where a_offsets is not NULL, at a_offset + a_offsets[i]; B and C likewise. Strides and offsets are elements and
+     * not negative. The stride of A or B may be 0, so that all products share it. Two results must not overlap. */
+    int64_t batch_count;
+    int64_t a_stride, b_stride, c_stride;
+    const int64_t *a_offsets, *b_offsets, *c_offsets; /* batch_count of them; read before the call returns */
+
+    /* An epilogue: C := activation(alpha * op(A) * op(B) + beta * C + bias). */
+    portmm_activation activation;
+    portmm_bias bias_kind;
+    int64_t bias_offset; /* elements; the bias has the matrices' type */
+    int64_t bias_stride; /* from the bias of one product of a batch to the next; 0: they share it */
+} portmm_problem;
+#define PORTMM_PROBLEM_INIT                                                                                            \
+    {                                                                                                                  \
+        .struct_size = sizeof(portmm_problem), .dtype = PORTMM_F32, .layout = PORTMM_ROW_MAJOR,                        \
+        .transa = PORTMM_NO_TRANS, .transb = PORTMM_NO_TRANS, .batch_count = 1                                         \
+    }
+
+/*
  * C := alpha * op(A) * op(B) + beta * C, for matrices in host memory; the library moves the data to the device and
  * back.
  *
- * op(A) is m x k, op(B) is k x n, C is m x n; op(X) = X or X^T by `transa`, `transb` (CONJ_TRANS is TRANS for real
- * types). Leading dimensions are in elements: of a row-major matrix the distance between rows, at least its number of
- * columns; of a column-major one the distance between columns, at least its number of rows; and at least 1.
+ * op(A) is m x k, op(B) is k x n, C is m x n; op(X) = X, X^T or X^H by `transa`, `transb` (CONJ_TRANS is TRANS for
+ * real types). Leading dimensions are in elements: of a row-major matrix the distance between rows, at least its number
+ * of columns; of a column-major one the distance between columns, at least its number of rows; and at least 1.
  * Semantics are those of the reference BLAS: m == 0 or n == 0 does nothing; k == 0 or alpha == 0 gives C := beta * C
  * without reading A or B; with beta == 0 C is not read, so a NaN in it does not survive. Padding between rows (columns)
  * is neither read nor written. C must not overlap A or B.
+ *
+ * The letter is BLAS's: s is f32, d is f64, c is c32, z is c64; and h is f16, whose elements are the bits of a
+ * binary16. Complex scalars and matrices are passed as CBLAS has it: pointers to pairs of float or double.
  *
  * Blocks until C is complete. Errors: INVALID_ARGUMENT (names the BLAS parameter and its value), UNSUPPORTED (the
  * device lacks the type, or a size is beyond what the engine can index), OUT_OF_MEMORY, DEVICE_ERROR. After
@@ -256,6 +294,26 @@ PORTMM_API portmm_status portmm_dgemm_host(portmm_context *context, portmm_layou
                                            portmm_transpose transb, int64_t m, int64_t n, int64_t k, double alpha,
                                            const double *a, int64_t lda, const double *b, int64_t ldb, double beta,
                                            double *c, int64_t ldc);
+PORTMM_API portmm_status portmm_cgemm_host(portmm_context *context, portmm_layout layout, portmm_transpose transa,
+                                           portmm_transpose transb, int64_t m, int64_t n, int64_t k, const void *alpha,
+                                           const void *a, int64_t lda, const void *b, int64_t ldb, const void *beta,
+                                           void *c, int64_t ldc);
+PORTMM_API portmm_status portmm_zgemm_host(portmm_context *context, portmm_layout layout, portmm_transpose transa,
+                                           portmm_transpose transb, int64_t m, int64_t n, int64_t k, const void *alpha,
+                                           const void *a, int64_t lda, const void *b, int64_t ldb, const void *beta,
+                                           void *c, int64_t ldc);
+PORTMM_API portmm_status portmm_hgemm_host(portmm_context *context, portmm_layout layout, portmm_transpose transa,
+                                           portmm_transpose transb, int64_t m, int64_t n, int64_t k, float alpha,
+                                           const uint16_t *a, int64_t lda, const uint16_t *b, int64_t ldb, float beta,
+                                           uint16_t *c, int64_t ldc);
+
+/*
+ * The same for every type, with batches and epilogues: see portmm_problem. `alpha` and `beta` point to a float (f32,
+ * f16, bf16), a double, or a pair of them (c32, c64). `bias` is NULL unless the problem has one. Where the device has
+ * memory of its own, a batch is packed on the way. Errors as above; they name the member of the problem.
+ */
+PORTMM_API portmm_status portmm_gemm_host(portmm_context *context, const portmm_problem *problem, const void *alpha,
+                                          const void *a, const void *b, const void *beta, void *c, const void *bias);
 
 /* ---- 5  queues, buffers, events ---------------------------------------------------------------------------------- */
 
@@ -307,6 +365,63 @@ PORTMM_API portmm_status portmm_dgemm(portmm_queue *queue, portmm_layout layout,
                                       int64_t b_offset, int64_t ldb, double beta, portmm_buffer *c, int64_t c_offset,
                                       int64_t ldc, size_t wait_count, portmm_event *const *wait_list,
                                       portmm_event **event);
+PORTMM_API portmm_status portmm_cgemm(portmm_queue *queue, portmm_layout layout, portmm_transpose transa,
+                                      portmm_transpose transb, int64_t m, int64_t n, int64_t k, const void *alpha,
+                                      const portmm_buffer *a, int64_t a_offset, int64_t lda, const portmm_buffer *b,
+                                      int64_t b_offset, int64_t ldb, const void *beta, portmm_buffer *c,
+                                      int64_t c_offset, int64_t ldc, size_t wait_count, portmm_event *const *wait_list,
+                                      portmm_event **event);
+PORTMM_API portmm_status portmm_zgemm(portmm_queue *queue, portmm_layout layout, portmm_transpose transa,
+                                      portmm_transpose transb, int64_t m, int64_t n, int64_t k, const void *alpha,
+                                      const portmm_buffer *a, int64_t a_offset, int64_t lda, const portmm_buffer *b,
+                                      int64_t b_offset, int64_t ldb, const void *beta, portmm_buffer *c,
+                                      int64_t c_offset, int64_t ldc, size_t wait_count, portmm_event *const *wait_list,
+                                      portmm_event **event);
+PORTMM_API portmm_status portmm_hgemm(portmm_queue *queue, portmm_layout layout, portmm_transpose transa,
+                                      portmm_transpose transb, int64_t m, int64_t n, int64_t k, float alpha,
+                                      const portmm_buffer *a, int64_t a_offset, int64_t lda, const portmm_buffer *b,
+                                      int64_t b_offset, int64_t ldb, float beta, portmm_buffer *c, int64_t c_offset,
+                                      int64_t ldc, size_t wait_count, portmm_event *const *wait_list,
+                                      portmm_event **event);
+
+/* batch_count products of one form: product i has its A, B and C i strides further on (elements; see portmm_problem).
+ * One call costs little more than one product's: small products belong into batches. */
+PORTMM_API portmm_status portmm_sgemm_strided_batched(
+    portmm_queue *queue, portmm_layout layout, portmm_transpose transa, portmm_transpose transb, int64_t m, int64_t n,
+    int64_t k, float alpha, const portmm_buffer *a, int64_t a_offset, int64_t lda, int64_t a_stride,
+    const portmm_buffer *b, int64_t b_offset, int64_t ldb, int64_t b_stride, float beta, portmm_buffer *c,
+    int64_t c_offset, int64_t ldc, int64_t c_stride, int64_t batch_count, size_t wait_count,
+    portmm_event *const *wait_list, portmm_event **event);
+PORTMM_API portmm_status portmm_dgemm_strided_batched(
+    portmm_queue *queue, portmm_layout layout, portmm_transpose transa, portmm_transpose transb, int64_t m, int64_t n,
+    int64_t k, double alpha, const portmm_buffer *a, int64_t a_offset, int64_t lda, int64_t a_stride,
+    const portmm_buffer *b, int64_t b_offset, int64_t ldb, int64_t b_stride, double beta, portmm_buffer *c,
+    int64_t c_offset, int64_t ldc, int64_t c_stride, int64_t batch_count, size_t wait_count,
+    portmm_event *const *wait_list, portmm_event **event);
+PORTMM_API portmm_status portmm_cgemm_strided_batched(
+    portmm_queue *queue, portmm_layout layout, portmm_transpose transa, portmm_transpose transb, int64_t m, int64_t n,
+    int64_t k, const void *alpha, const portmm_buffer *a, int64_t a_offset, int64_t lda, int64_t a_stride,
+    const portmm_buffer *b, int64_t b_offset, int64_t ldb, int64_t b_stride, const void *beta, portmm_buffer *c,
+    int64_t c_offset, int64_t ldc, int64_t c_stride, int64_t batch_count, size_t wait_count,
+    portmm_event *const *wait_list, portmm_event **event);
+PORTMM_API portmm_status portmm_zgemm_strided_batched(
+    portmm_queue *queue, portmm_layout layout, portmm_transpose transa, portmm_transpose transb, int64_t m, int64_t n,
+    int64_t k, const void *alpha, const portmm_buffer *a, int64_t a_offset, int64_t lda, int64_t a_stride,
+    const portmm_buffer *b, int64_t b_offset, int64_t ldb, int64_t b_stride, const void *beta, portmm_buffer *c,
+    int64_t c_offset, int64_t ldc, int64_t c_stride, int64_t batch_count, size_t wait_count,
+    portmm_event *const *wait_list, portmm_event **event);
+PORTMM_API portmm_status portmm_hgemm_strided_batched(
+    portmm_queue *queue, portmm_layout layout, portmm_transpose transa, portmm_transpose transb, int64_t m, int64_t n,
+    int64_t k, float alpha, const portmm_buffer *a, int64_t a_offset, int64_t lda, int64_t a_stride,
+    const portmm_buffer *b, int64_t b_offset, int64_t ldb, int64_t b_stride, float beta, portmm_buffer *c,
+    int64_t c_offset, int64_t ldc, int64_t c_stride, int64_t batch_count, size_t wait_count,
+    portmm_event *const *wait_list, portmm_event **event);
+
+/* The same for every type, with batches and epilogues, as portmm_gemm_host. */
+PORTMM_API portmm_status portmm_gemm(portmm_queue *queue, const portmm_problem *problem, const void *alpha,
+                                     const portmm_buffer *a, const portmm_buffer *b, const void *beta, portmm_buffer *c,
+                                     const portmm_buffer *bias, size_t wait_count, portmm_event *const *wait_list,
+                                     portmm_event **event);
 
 /* One change of the engine that serves a class of products. */
 typedef struct portmm_switch {
@@ -323,22 +438,6 @@ PORTMM_API portmm_status portmm_switches_read(portmm_context *context, size_t ca
                                               size_t *count);
 
 /* ---- 7  prewarm -------------------------------------------------------------------------------------------------- */
-
-/* A product by its form: enough to know which kernels it needs. Zero leading dimensions mean "no padding". */
-typedef struct portmm_problem {
-    size_t struct_size;
-    portmm_dtype dtype;
-    portmm_layout layout;
-    portmm_transpose transa, transb;
-    int64_t m, n, k;
-    int64_t lda, ldb, ldc;
-    int64_t a_offset, b_offset, c_offset; /* some engines have other kernels where these are not zero */
-} portmm_problem;
-#define PORTMM_PROBLEM_INIT                                                                                            \
-    {                                                                                                                  \
-        .struct_size = sizeof(portmm_problem), .dtype = PORTMM_F32, .layout = PORTMM_ROW_MAJOR,                        \
-        .transa = PORTMM_NO_TRANS, .transb = PORTMM_NO_TRANS                                                           \
-    }
 
 /*
  * Prepares the engine for the problem: loads or compiles its kernels, runs them once on scratch data of the problem's
@@ -391,9 +490,10 @@ typedef struct portmm_device_info {
     uint64_t memory_size;    /* bytes; 0: unknown */
     uint64_t max_allocation; /* bytes, the largest single buffer; 0: unknown */
     int32_t has_f64;
-    int32_t has_f16;
+    int32_t has_f16;                /* arithmetic in f16; products of f16 need it not */
     const char *engines;            /* comma-separated, best first: "clblast"; "" if none */
     const char *unavailable_reason; /* "" if the device can be used */
+    uint32_t dtypes;                /* PORTMM_DTYPE_BIT of each type that some engine has products of */
 } portmm_device_info;
 #define PORTMM_DEVICE_INFO_INIT                                                                                        \
     { .struct_size = sizeof(portmm_device_info) }
