@@ -39,7 +39,7 @@ fi
 if command -v "$formatter" >/dev/null && ! "$formatter" --version | grep -q 'version 14\.'; then
     say "skipped: $formatter is not version 14"
 else
-    list '*.c' '*.h' | check "$formatter" "$formatter" "${how[@]}"
+    list '*.c' '*.h' '*.cu' '*.hpp' '*.cpp' | check "$formatter" "$formatter" "${how[@]}"
 fi
 list '*.sh' run | check shellcheck shellcheck -x
 # cppcheck loses a pointer that memcpy returns, and takes an output argument for an input: those two are left to the

@@ -15,7 +15,7 @@ cpp_library='[a-z_]+' # <string>, <vector>: for the odd C++ file
 public='portmm/portmm\.h'
 for_backends='portmm/(portmm|backend)\.h'
 opencl='(CL/[a-z_]+\.h|clblast(_c)?\.h)'
-cuda='(cuda|cuda_runtime_api|cublas_v2|cublasLt|nvrtc|nvml)\.h'
+cuda='(cuda|cudaTypedefs|cuda_runtime_api|cublas_v2|cublasLt|nvrtc|nvml)\.h'
 blas='(cblas|openblas/[a-z_]+)\.h'
 
 # Of the files named on standard input, prints each include of a header in <> that is not in the pattern.
@@ -118,6 +118,8 @@ break_rules() { # in a copy of the top directory
     plant backend_cpu '#include <CL/cl.h>' ' may not include <CL/cl.h>'
     plant backend_cl '#include <cuda.h>' ' may not include <cuda.h>'
     plant backend_cl '#include <dlfcn.h>' ' may not include <dlfcn.h>'
+    plant backend_cuda '#include <CL/cl.h>' ' may not include <CL/cl.h>'
+    plant backend_cuda '#include <dlfcn.h>' ' may not include <dlfcn.h>'
     plant backend_cl/clblast '#include "../../core/context.h"' ' "../../core/context.h" is not a header of backend_cl'
     plant examples '#include <portmm/backend.h>' ' may not include <portmm/backend.h>'
     plant examples '#include <unistd.h>' ' may not include <unistd.h>'

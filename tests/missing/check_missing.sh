@@ -35,6 +35,9 @@ echo "/nonexistent/libdriver.so" >"$work/bad-icd/broken.icd"
 cp "$modules"/portmm-cpu.so "$work/modules/"
 echo "no module" >"$work/modules/portmm-opencl.so"
 cp "$modules"/portmm-cpu.so "$modules"/portmm-opencl.so "$work/no-clblast/"
+# libportmm also looks for modules beside itself: here it has none.
+mkdir "$work/alone"
+cp "$modules"/../libportmm.so* "$work/alone/"
 
 # shellcheck disable=SC2086 # $quick is a list of options
 {
@@ -54,7 +57,8 @@ cp "$modules"/portmm-cpu.so "$modules"/portmm-opencl.so "$work/no-clblast/"
         env PORTMM_MODULE_PATH="$work/modules" "$bench" --backend opencl $quick
     expect "module is no library, all" 0 "portmm-opencl.so cannot be loaded" \
         env PORTMM_MODULE_PATH="$work/modules" "$bench" --backend all $quick
-    expect "module deleted, listed" 0 "no module portmm-cuda.so" "$bench" --list
+    expect "module deleted, listed" 0 "no module portmm-cuda.so" \
+        env LD_LIBRARY_PATH="$work/alone" PORTMM_MODULE_PATH="$work/no-clblast" "$bench" --list
     expect "no CLBlast, asked for" 3 "engine clblast cannot be loaded" \
         env PORTMM_MODULE_PATH="$work/no-clblast" "$bench" --backend opencl --engine clblast $quick
     expect "no CLBlast" 0 "starter" env PORTMM_MODULE_PATH="$work/no-clblast" "$bench" --backend opencl $quick

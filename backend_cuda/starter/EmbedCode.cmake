@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+# Writes OUTPUT, a C file with the table of code.h, from FILES named binary_<type>_<capability> and text_...
+set(arrays)
+set(rows)
+foreach(file IN LISTS FILES)
+  get_filename_component(name ${file} NAME)
+  string(REPLACE _ ";" parts ${name})
+  list(GET parts 0 kind)
+  list(GET parts 1 type)
+  list(GET parts 2 capability)
+  string(TOUPPER ${type} dtype)
+  file(READ ${file} bytes HEX)
+  string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
+  set(hash NULL)
+  if(kind STREQUAL text)
+    file(SHA256 ${file} hash)
+    set(hash "\"${hash}\"")
+    string(APPEND bytes 0)
+  endif()
+  string(APPEND arrays "static const unsigned char ${name}[] = {${bytes}};\n")
+  string(APPEND rows "    {PORTMM_${dtype}, ${capability}, ${hash}, ${name}, sizeof ${name}},\n")
+endforeach()
+file(WRITE ${OUTPUT} "/* Made by the build. */\n#include \"code.h\"\n\n${arrays}
+const pmm_cuda_code pmm_cuda_codes[] = {\n${rows}};
+const size_t pmm_cuda_code_count = sizeof pmm_cuda_codes / sizeof *pmm_cuda_codes;\n")
