@@ -4,6 +4,9 @@
 include(CMakePackageConfigHelpers)
 
 install(TARGETS portmm EXPORT portmmTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(PORTMM_BUILD_BLAS)
+  install(TARGETS portmm_blas EXPORT portmmTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 install(DIRECTORY core/include/portmm DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/portmm)
 install(EXPORT portmmTargets NAMESPACE portmm:: DESTINATION ${package_dir})
@@ -21,6 +24,10 @@ file(RELATIVE_PATH PC_PREFIX_TO_INCLUDE ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_
 string(REGEX REPLACE "/$" "" PC_TO_PREFIX "${PC_TO_PREFIX}")
 configure_file(cmake/portmm.pc.in portmm.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/portmm.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+if(PORTMM_BUILD_BLAS)
+  configure_file(cmake/portmm-blas.pc.in portmm-blas.pc @ONLY)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/portmm-blas.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()
 
 if(PORTMM_BUILD_TOOLS)
   install(DIRECTORY docs/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 FILES_MATCHING PATTERN "*.1")

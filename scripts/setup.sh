@@ -43,12 +43,14 @@ clang|program clang|compiles the fuzz targets
 libclang-rt-dev|fuzzer clang|libFuzzer and the sanitizers of clang
 python3|program python3|the peers of portmm-bench that are Python frameworks, and their tests
 valgrind|program valgrind|finds memory errors in a running program
+libblas-test|file /usr/lib/*/blas/xblat3s|reference testers of BLAS, run through the drop-in library
 '
 
 is_there() {
     case $1 in
         program) command -v "$2" >/dev/null ;;
         header) printf '#include <%s>\n' "$2" | cc -E - >/dev/null 2>&1 ;;
+        file) compgen -G "$2" >/dev/null ;; # a pattern
         module) pkg-config --exists "$2" 2>/dev/null ;;
         fuzzer) echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' |
             "$2" -fsanitize=fuzzer,address,undefined -x c - -o /dev/null 2>/dev/null ;;

@@ -68,7 +68,7 @@ check_extensions() { # folder
 }
 
 check_licences() {
-    for folder in core backend_* bench tools tests examples cmake scripts; do
+    for folder in core backend_* blas bench tools tests examples cmake scripts; do
         [ ! -d "$folder" ] || find "$folder" -type f \( -name '*.[ch]' -o -name '*.[ch]pp' -o -name '*.cl' \
             -o -name '*.cu' -o -name '*.sh' -o -name '*.py' -o -name '*.cmake' -o -name CMakeLists.txt \)
     done | xargs grep -L 'SPDX-License-Identifier: Apache-2.0' CMakeLists.txt | sed 's/$/: has no SPDX line/'
@@ -79,13 +79,14 @@ check_all() { # in the top directory; prints what is wrong
     check_folder backend_cpu "$for_backends|$blas"
     check_folder backend_cl "$for_backends|$opencl|$cpp_library"
     check_folder backend_cuda "$for_backends|$cuda|$cpp_library"
+    check_folder blas "$public"
     check_folder tools "$public|getopt\.h|jansson\.h"
     check_folder examples "$public|CL/[a-z_]+\.h"
     list_sources bench | grep -E "$is_peer" | check_angles "$c_library|$opencl|$cuda|$blas|jansson\.h"
     list_sources bench | grep -vE "$is_platform|$is_peer" | check_angles "$c_library|$public|getopt\.h|jansson\.h"
     list_sources bench | grep -E "$is_platform" | check_angles "$c_library|$system"
     check_quotes bench
-    for folder in core backend_cpu backend_cl backend_cuda tools examples bench; do
+    for folder in core backend_cpu backend_cl backend_cuda blas tools examples bench; do
         check_extensions "$folder"
     done
     check_licences
@@ -127,6 +128,8 @@ break_rules() { # in a copy of the top directory
     plant bench '#include <spawn.h>' ' may not include <spawn.h>'
     plant bench '#include "context.h"' ' "context.h" is not a header of bench'
     plant bench/peers '#include <portmm/portmm.h>' ' may not include <portmm/portmm.h>'
+    plant blas '#include <portmm/backend.h>' ' may not include <portmm/backend.h>'
+    plant blas '#include <dlfcn.h>' ' may not include <dlfcn.h>'
     plant tools '#include "../core/context.h"' ' "../core/context.h" is not a header of tools'
     sed -i '/SPDX/d' core/config.c
     echo 'core/config.c: has no SPDX line' >>"$scratch/expected"
@@ -142,7 +145,7 @@ if [ -n "$found" ]; then
 fi
 copy=$scratch/copy
 mkdir "$copy"
-for folder in CMakeLists.txt core backend_* bench tools tests examples cmake scripts; do
+for folder in CMakeLists.txt core backend_* blas bench tools tests examples cmake scripts; do
     [ ! -e "$folder" ] || cp -R "$folder" "$copy"
 done
 cd "$copy" || exit 2

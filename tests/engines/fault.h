@@ -10,6 +10,7 @@ enum { FAULT_TUNED, FAULT_STARTER, FAULT_ENGINES };
 typedef struct fault_control {
     int device_open_ms; /* the device takes so long to open */
     bool device_fails;  /* and then does not */
+    bool read_fails;    /* DEVICE_ERROR, after half of the rows were overwritten */
     struct {
         int open_ms, gemm_ms; /* how long it takes */
         bool open_fails;      /* UNAVAILABLE */

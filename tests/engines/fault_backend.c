@@ -126,9 +126,13 @@ static portmm_status write_buffer(pmm_queue *queue, pmm_buffer *buffer, const pm
 }
 
 static portmm_status read_buffer(pmm_queue *queue, const pmm_buffer *buffer, const pmm_copy *copy, void *to) {
-    (void)queue;
     for (size_t row = 0; row < copy->height; row++)
         memcpy((char *)to + row * copy->host_pitch, buffer->bytes + copy->offset + row * copy->pitch, copy->width);
+    if (fault.read_fails) {
+        for (size_t row = 0; row < (copy->height + 1) / 2; row++)
+            memset((char *)to + row * copy->host_pitch, 0xff, copy->width);
+        return queue->host->fail(PORTMM_STATUS_DEVICE_ERROR, "fault: the copy failed");
+    }
     return PORTMM_STATUS_SUCCESS;
 }
 
