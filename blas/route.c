@@ -95,13 +95,13 @@ static portmm_status multiply(portmm_context *context, const pmm_blas_call *call
         return portmm_dgemm_host(context, call->layout, call->transa, call->transb, call->m, call->n, call->k,
                                  *(const double *)call->alpha, call->a, call->lda, call->b, call->ldb,
                                  *(const double *)call->beta, call->c, call->ldc);
+    case PMM_BLAS_C:
+        return portmm_cgemm_host(context, call->layout, call->transa, call->transb, call->m, call->n, call->k,
+                                 call->alpha, call->a, call->lda, call->b, call->ldb, call->beta, call->c, call->ldc);
     default:
-        return PORTMM_STATUS_UNSUPPORTED;
+        return portmm_zgemm_host(context, call->layout, call->transa, call->transb, call->m, call->n, call->k,
+                                 call->alpha, call->a, call->lda, call->b, call->ldb, call->beta, call->c, call->ldc);
     }
-}
-
-static bool has_type(pmm_blas_type type) {
-    return type == PMM_BLAS_S || type == PMM_BLAS_D;
 }
 
 /* What is no device to measure is gone without a word where nobody asked for it. */
@@ -174,7 +174,8 @@ static portmm_status multiply_safely(portmm_context *context, const pmm_blas_cal
 
 static void note_failure(int which, portmm_status status) {
     bool is_of_device = status == PORTMM_STATUS_DEVICE_ERROR || status == PORTMM_STATUS_INTERNAL;
-    pmm_blas_count_failure((pmm_blas_route)which);
+    if (status != PORTMM_STATUS_UNSUPPORTED) /* that is no fault */
+        pmm_blas_count_failure((pmm_blas_route)which);
     if (status == PORTMM_STATUS_DEVICE_LOST || status == PORTMM_STATUS_UNAVAILABLE ||
         (is_of_device && ++routes[which].failures >= MAX_FAILURES))
         give_up(which, portmm_last_error());
@@ -202,7 +203,7 @@ static bool serve_on(int which, const pmm_blas_call *call) {
 }
 
 static bool serve_forced(const pmm_blas_call *call) {
-    if (settings.route == PMM_BLAS_NEXT || !has_type(call->type))
+    if (settings.route == PMM_BLAS_NEXT)
         return false;
     pthread_mutex_lock(&routes[settings.route].mutex);
     bool served = serve_on((int)settings.route, call);
@@ -219,7 +220,7 @@ static pmm_blas_route choose(const pmm_blas_call *call, pmm_blas_class **class) 
     bool usable[PMM_BLAS_ROUTES] = {true}, pending = false;
     bool is_time = atomic_load(&spent_ns) >= settings.open_after_ns;
     for (int which = PMM_BLAS_CPU; which < PMM_BLAS_ROUTES; which++) {
-        int now = has_type(call->type) ? atomic_load(&routes[which].stage) : GONE;
+        int now = atomic_load(&routes[which].stage);
         usable[which] = now == OPEN || (now == CLOSED && is_time);
         pending = pending || now == CLOSED;
     }
