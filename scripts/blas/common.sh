@@ -77,3 +77,18 @@ check_route() {
         *) [ "$(served "$route")" -gt 0 ] || fail "no product went to route $route" ;;
     esac
 }
+
+# ranks COUNT PROGRAM...: preloaded, on so many MPI ranks of this machine, of one thread each
+ranks() {
+    local count=$1
+    shift
+    if [ "$(id -u)" -eq 0 ]; then # as in a container
+        export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    fi
+    OPENBLAS_NUM_THREADS=1 preloaded mpirun.openmpi --oversubscribe -np "$count" "$@"
+}
+
+# summary: what all ranks and runs have counted together
+summary() {
+    echo "products: next $(served next), cpu $(served cpu), device $(served device); $(wc -l <"$work/stats") processes"
+}
