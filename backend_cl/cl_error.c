@@ -10,6 +10,7 @@ typedef struct meaning {
 #define CODE(name, status)                                                                                             \
     { name, #name, PORTMM_STATUS_##status }
 
+/* All of OpenCL 1.2. */
 static const meaning meanings[] = {
     CODE(CL_DEVICE_NOT_FOUND, UNAVAILABLE),
     CODE(CL_DEVICE_NOT_AVAILABLE, DEVICE_LOST),
@@ -17,38 +18,88 @@ static const meaning meanings[] = {
     CODE(CL_MEM_OBJECT_ALLOCATION_FAILURE, OUT_OF_MEMORY),
     CODE(CL_OUT_OF_RESOURCES, OUT_OF_MEMORY),
     CODE(CL_OUT_OF_HOST_MEMORY, OUT_OF_MEMORY),
+    CODE(CL_PROFILING_INFO_NOT_AVAILABLE, DEVICE_ERROR),
+    CODE(CL_MEM_COPY_OVERLAP, DEVICE_ERROR),
+    CODE(CL_IMAGE_FORMAT_MISMATCH, DEVICE_ERROR),
+    CODE(CL_IMAGE_FORMAT_NOT_SUPPORTED, DEVICE_ERROR),
     CODE(CL_BUILD_PROGRAM_FAILURE, DEVICE_ERROR),
+    CODE(CL_MAP_FAILURE, DEVICE_ERROR),
+    CODE(CL_MISALIGNED_SUB_BUFFER_OFFSET, DEVICE_ERROR),
     CODE(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, DEVICE_ERROR),
+    CODE(CL_COMPILE_PROGRAM_FAILURE, DEVICE_ERROR),
+    CODE(CL_LINKER_NOT_AVAILABLE, UNSUPPORTED),
+    CODE(CL_LINK_PROGRAM_FAILURE, DEVICE_ERROR),
+    CODE(CL_DEVICE_PARTITION_FAILED, DEVICE_ERROR),
+    CODE(CL_KERNEL_ARG_INFO_NOT_AVAILABLE, DEVICE_ERROR),
     CODE(CL_INVALID_VALUE, DEVICE_ERROR),
+    CODE(CL_INVALID_DEVICE_TYPE, DEVICE_ERROR),
+    CODE(CL_INVALID_PLATFORM, DEVICE_ERROR),
     CODE(CL_INVALID_DEVICE, DEVICE_ERROR),
     CODE(CL_INVALID_CONTEXT, DEVICE_ERROR),
+    CODE(CL_INVALID_QUEUE_PROPERTIES, DEVICE_ERROR),
     CODE(CL_INVALID_COMMAND_QUEUE, DEVICE_ERROR),
+    CODE(CL_INVALID_HOST_PTR, DEVICE_ERROR),
     CODE(CL_INVALID_MEM_OBJECT, DEVICE_ERROR),
+    CODE(CL_INVALID_IMAGE_FORMAT_DESCRIPTOR, DEVICE_ERROR),
+    CODE(CL_INVALID_IMAGE_SIZE, DEVICE_ERROR),
+    CODE(CL_INVALID_SAMPLER, DEVICE_ERROR),
     CODE(CL_INVALID_BINARY, DEVICE_ERROR),
     CODE(CL_INVALID_BUILD_OPTIONS, DEVICE_ERROR),
     CODE(CL_INVALID_PROGRAM, DEVICE_ERROR),
     CODE(CL_INVALID_PROGRAM_EXECUTABLE, DEVICE_ERROR),
     CODE(CL_INVALID_KERNEL_NAME, DEVICE_ERROR),
+    CODE(CL_INVALID_KERNEL_DEFINITION, DEVICE_ERROR),
     CODE(CL_INVALID_KERNEL, DEVICE_ERROR),
+    CODE(CL_INVALID_ARG_INDEX, DEVICE_ERROR),
+    CODE(CL_INVALID_ARG_VALUE, DEVICE_ERROR),
+    CODE(CL_INVALID_ARG_SIZE, DEVICE_ERROR),
     CODE(CL_INVALID_KERNEL_ARGS, DEVICE_ERROR),
+    CODE(CL_INVALID_WORK_DIMENSION, UNSUPPORTED),
     CODE(CL_INVALID_WORK_GROUP_SIZE, UNSUPPORTED),
     CODE(CL_INVALID_WORK_ITEM_SIZE, UNSUPPORTED),
+    CODE(CL_INVALID_GLOBAL_OFFSET, DEVICE_ERROR),
+    CODE(CL_INVALID_EVENT_WAIT_LIST, DEVICE_ERROR),
     CODE(CL_INVALID_EVENT, DEVICE_ERROR),
     CODE(CL_INVALID_OPERATION, DEVICE_ERROR),
+    CODE(CL_INVALID_GL_OBJECT, DEVICE_ERROR),
     CODE(CL_INVALID_BUFFER_SIZE, OUT_OF_MEMORY),
-    /* CLBlast's own, from -1024 and -2048 on */
+    CODE(CL_INVALID_MIP_LEVEL, DEVICE_ERROR),
+    CODE(CL_INVALID_GLOBAL_WORK_SIZE, UNSUPPORTED),
+    CODE(CL_INVALID_PROPERTY, DEVICE_ERROR),
+    CODE(CL_INVALID_IMAGE_DESCRIPTOR, DEVICE_ERROR),
+    CODE(CL_INVALID_COMPILER_OPTIONS, DEVICE_ERROR),
+    CODE(CL_INVALID_LINKER_OPTIONS, DEVICE_ERROR),
+    CODE(CL_INVALID_DEVICE_PARTITION_COUNT, DEVICE_ERROR),
+    {-1001, "CL_PLATFORM_NOT_FOUND_KHR", PORTMM_STATUS_UNAVAILABLE},
+    /* CLBlast's own: a query that it makes fails, or its tables do not fit the device */
     {-1024, "CLBlastNotImplemented", PORTMM_STATUS_UNSUPPORTED},
+    {-1022, "CLBlastInvalidMatrixA", PORTMM_STATUS_DEVICE_ERROR},
+    {-1021, "CLBlastInvalidMatrixB", PORTMM_STATUS_DEVICE_ERROR},
+    {-1020, "CLBlastInvalidMatrixC", PORTMM_STATUS_DEVICE_ERROR},
+    {-1017, "CLBlastInvalidDimension", PORTMM_STATUS_DEVICE_ERROR},
+    {-2039, "CLBlastUnexpectedError", PORTMM_STATUS_DEVICE_ERROR},
+    {-2040, "CLBlastUnknownError", PORTMM_STATUS_DEVICE_ERROR},
+    {-2041, "CLBlastDatabaseError", PORTMM_STATUS_UNSUPPORTED},
     {-2044, "CLBlastNoDoublePrecision", PORTMM_STATUS_UNSUPPORTED},
     {-2045, "CLBlastNoHalfPrecision", PORTMM_STATUS_UNSUPPORTED},
     {-2046, "CLBlastInvalidLocalMemUsage: the device's local memory is too small", PORTMM_STATUS_UNSUPPORTED},
 };
 
-portmm_status pmm_cl_fail(const pmm_host *host, const char *call, cl_int code) {
-    meaning found = {code, "an error", PORTMM_STATUS_DEVICE_ERROR};
+static const meaning *find_meaning(cl_int code) {
+    static const meaning unknown = {0, "an error of the driver's own", PORTMM_STATUS_DEVICE_ERROR};
     for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++)
         if (meanings[i].code == code)
-            found = meanings[i];
-    return host->fail(found.status, "opencl: %s: %s (%d)", call, found.name, (int)code);
+            return &meanings[i];
+    return &unknown;
+}
+
+const char *pmm_cl_error_name(cl_int code) {
+    return find_meaning(code)->name;
+}
+
+portmm_status pmm_cl_fail(const pmm_host *host, const char *call, cl_int code) {
+    const meaning *found = find_meaning(code);
+    return host->fail(found->status, "opencl: %s: %s (%d)", call, found->name, (int)code);
 }
 
 portmm_status pmm_cl_fail_late(const pmm_host *host, const char *call, cl_int code) {

@@ -5,6 +5,9 @@
 
 #include "cl_api.h"
 
+/* "CL_INVALID_VALUE". Never NULL. */
+const char *pmm_cl_error_name(cl_int code);
+
 /* Records "opencl: <call>: CL_... (-n)" and returns the status that fits. */
 portmm_status pmm_cl_fail(const pmm_host *host, const char *call, cl_int code);
 

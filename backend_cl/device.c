@@ -78,12 +78,14 @@ static const char *find_reason(const pmm_cl_api *api, cl_device_id device) {
     read_device_value(api, device, CL_DEVICE_AVAILABLE, &available, sizeof available);
     read_device_value(api, device, CL_DEVICE_COMPILER_AVAILABLE, &compiles, sizeof compiles);
     char *version = pmm_cl_device_text(api, device, CL_DEVICE_VERSION);
-    bool new_enough = version != NULL && has_version_1_2(version);
+    bool answers = version != NULL && version[0] != '\0', new_enough = answers && has_version_1_2(version);
     free(version);
     if (!available)
         return "the driver says that it is not available now; is it used exclusively by another program?";
     if (!compiles)
         return "its driver has no compiler; install the driver's full version";
+    if (!answers)
+        return "its driver does not tell which OpenCL it supports; is the driver installed completely?";
     if (!new_enough)
         return "it does not support OpenCL 1.2, the oldest version that serves; a newer driver may";
     return "";
@@ -134,12 +136,15 @@ static void free_texts(const portmm_device_info *info) {
 
 /* ---- the list ---- */
 
-static portmm_status add_platform(pmm_backend_state *state, cl_platform_id platform) {
+/* *trouble: why there is no list of devices, unless there is none to list. */
+static portmm_status add_platform(pmm_backend_state *state, cl_platform_id platform, cl_int *trouble) {
     const pmm_host *host = state->host;
     cl_uint count = 0;
     cl_int code = state->api.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, NULL, &count);
     if (code != CL_SUCCESS || count == 0) { /* a platform without devices is common */
         host->log(host, PORTMM_LOG_INFO, "a platform has no device (%d)", (int)code);
+        if (code != CL_SUCCESS && code != CL_DEVICE_NOT_FOUND)
+            *trouble = code;
         return PORTMM_STATUS_SUCCESS;
     }
     cl_device_id *ids = calloc(count, sizeof *ids);
@@ -151,8 +156,11 @@ static portmm_status add_platform(pmm_backend_state *state, cl_platform_id platf
         return host->fail(PORTMM_STATUS_OUT_OF_MEMORY, "opencl: no memory to list devices");
     }
     portmm_status status = PORTMM_STATUS_SUCCESS;
-    if (state->api.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, count, ids, NULL) != CL_SUCCESS)
+    code = state->api.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, count, ids, NULL);
+    if (code != CL_SUCCESS) {
+        *trouble = code;
         count = 0;
+    }
     for (cl_uint i = 0; i < count && status == PORTMM_STATUS_SUCCESS; i++) {
         devices[state->count] = (pmm_cl_found){.platform = platform, .id = ids[i]};
         status = describe_device(state, state->count, &devices[state->count]);
@@ -178,12 +186,18 @@ portmm_status pmm_cl_find_devices(pmm_backend_state *state) {
     if (platforms == NULL)
         return host->fail(PORTMM_STATUS_OUT_OF_MEMORY, "opencl: no memory to list platforms");
     portmm_status status = PORTMM_STATUS_SUCCESS;
+    cl_int trouble = CL_SUCCESS;
     code = state->api.clGetPlatformIDs(count, platforms, NULL);
     if (code != CL_SUCCESS)
         status = pmm_cl_fail(host, "clGetPlatformIDs", code);
     for (cl_uint i = 0; i < count && status == PORTMM_STATUS_SUCCESS; i++)
-        status = add_platform(state, platforms[i]);
+        status = add_platform(state, platforms[i], &trouble);
     free(platforms);
+    if (status == PORTMM_STATUS_SUCCESS && state->count == 0 && trouble != CL_SUCCESS)
+        return host->fail(PORTMM_STATUS_UNAVAILABLE,
+                          "opencl: a driver does not list its devices (clGetDeviceIDs: %s (%d)); is it installed "
+                          "completely, and may this user use the device?",
+                          pmm_cl_error_name(trouble), (int)trouble);
     if (status == PORTMM_STATUS_SUCCESS && state->count == 0)
         status = host->fail(PORTMM_STATUS_UNAVAILABLE,
                             "opencl: %u platform(s), but none has a device; is the GPU visible to this user (groups "

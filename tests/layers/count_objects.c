@@ -124,6 +124,10 @@ COUNT_REFERENCES(Event, cl_event, TEST_EVENTS)
 
 /* ---- the layer ---- */
 
+CL_API_ENTRY cl_int CL_API_CALL clInitLayerWithProperties(cl_uint entries, const cl_icd_dispatch *dispatch,
+                                                          cl_uint *our_entries, const cl_icd_dispatch **our_dispatch,
+                                                          const cl_properties *properties);
+
 CL_API_ENTRY __attribute__((visibility("default"))) cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, size_t size,
                                                                                       void *value,
                                                                                       size_t *size_needed) {
@@ -165,4 +169,12 @@ CL_API_ENTRY __attribute__((visibility("default"))) cl_int CL_API_CALL clInitLay
     *our_entries = sizeof ours / sizeof(void *);
     *our_dispatch = &ours;
     return CL_SUCCESS;
+}
+
+/* The name that loaders since 2026 look for. */
+CL_API_ENTRY __attribute__((visibility("default"))) cl_int CL_API_CALL
+clInitLayerWithProperties(cl_uint entries, const cl_icd_dispatch *dispatch, cl_uint *our_entries,
+                          const cl_icd_dispatch **our_dispatch, const cl_properties *properties) {
+    (void)properties;
+    return clInitLayer(entries, dispatch, our_entries, our_dispatch);
 }

@@ -110,6 +110,10 @@ static bool is_required(const char *spec) {
     return false;
 }
 
+int test_skip(const char *spec) {
+    return is_required(spec) ? EXIT_FAILURE : EXIT_SKIPPED;
+}
+
 int test_main_on_devices(int argc, char **argv, Suite *(*make_suite)(void)) {
     if (argc != 2) {
         fprintf(stderr, "usage: %s SPEC, such as cpu, opencl or opencl:1\n", argv[0]);
@@ -126,7 +130,7 @@ int test_main_on_devices(int argc, char **argv, Suite *(*make_suite)(void)) {
     portmm_inventory_destroy(inventory);
     if (target_count == 0) {
         printf("skipped: %s has no device here\n", argv[1]);
-        return is_required(argv[1]) ? EXIT_FAILURE : EXIT_SKIPPED;
+        return test_skip(argv[1]);
     }
     fflush(stdout);
     int code = test_main(make_suite());

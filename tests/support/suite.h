@@ -24,6 +24,9 @@ int test_main(Suite *suite);
 /* For programs run as `program SPEC`: one target for each device, engine and type of the spec. */
 int test_main_on_devices(int argc, char **argv, Suite *(*make_suite)(void));
 
+/* The exit code of a program that finds no device of the spec's backend: 77, or 1 where that one is required. */
+int test_skip(const char *spec);
+
 int test_target_count(void);
 const test_target *test_get_target(int number);
 /* A context for the target, shared by all tests of the program. */
