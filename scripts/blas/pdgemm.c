@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * C := A B with ScaLAPACK's pdgemm, all matrices of size n x n, dealt out in blocks over a grid of 1 x ranks. Elements are
- * small whole numbers, so that the result is exact and every element can be compared.
- * usage: mpirun -np RANKS pdgemm N
+ * C := A B with ScaLAPACK's pdgemm, all matrices of size n x n, dealt out in blocks over a grid of 1 x ranks. Elements
+ * are small whole numbers, so that the result is exact and every element can be compared. usage: mpirun -np RANKS
+ * pdgemm N
  */
 #include <mpi.h>
 #include <stdio.h>
