@@ -53,5 +53,7 @@ function(portmm_add_module name)
   if(NOT PORTMM_SANITIZE) # their run-time is only in the program
     target_link_options(${name} PRIVATE -Wl,-z,defs)
   endif()
-  install(TARGETS ${name} LIBRARY DESTINATION ${PORTMM_MODULE_DIR})
+  if(name MATCHES "^portmm-([a-z]+)") # else one of the tests
+    install(TARGETS ${name} LIBRARY DESTINATION ${PORTMM_MODULE_DIR} COMPONENT backend-${CMAKE_MATCH_1})
+  endif()
 endfunction()

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-# What `cmake --install` puts where: library, headers, CMake package, pkg-config file, man pages, documents. Modules and
-# programs are installed where they are built.
+# What `cmake --install` puts where: libraries, headers, CMake package, pkg-config files, man pages, documents. Modules and
+# programs are installed where they are built. Each component is a Debian package: see PortmmDebian.cmake.
 include(CMakePackageConfigHelpers)
 
-install(TARGETS portmm EXPORT portmmTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS portmm EXPORT portmmTargets
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT development)
 if(PORTMM_BUILD_BLAS)
-  install(TARGETS portmm_blas EXPORT portmmTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(TARGETS portmm_blas EXPORT portmmTargets
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT blas NAMELINK_COMPONENT development)
 endif()
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)
 install(DIRECTORY core/include/portmm DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/portmm)
 install(EXPORT portmmTargets NAMESPACE portmm:: DESTINATION ${package_dir})
@@ -29,6 +32,7 @@ if(PORTMM_BUILD_BLAS)
   install(FILES ${CMAKE_CURRENT_BINARY_DIR}/portmm-blas.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endif()
 
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME tools)
 if(PORTMM_BUILD_TOOLS)
   install(DIRECTORY docs/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 FILES_MATCHING PATTERN "*.1")
   # bash and fish look for a file with the name of the command
@@ -40,4 +44,5 @@ if(PORTMM_BUILD_TOOLS)
   endforeach()
   install(FILES tools/completions/_portmm DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 endif()
-install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT library)
+include(PortmmDebian)

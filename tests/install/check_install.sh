@@ -46,6 +46,31 @@ libraries=$(pkg-config --variable=libdir portmm)
 "$compiler" -std=c11 -Wall -Wextra -Werror "$source/consumer.c" $flags "-Wl,-rpath,$libraries" -o "$work/consumer"
 "$work/consumer" cpu "$prefix/"
 
+echo "== static: refused, with the reason"
+if cmake -S "$source/../static_consumer" -B "$work/static" -DCMAKE_PREFIX_PATH="$prefix" >"$work/log" 2>&1; then
+    fail "find_package finds a static library"
+fi
+tr -s ' \n' ' ' <"$work/log" | grep -q 'libportmm exists as a shared library only: its backends are modules' ||
+    fail "find_package does not say why there is no static library: $(cat "$work/log")"
+
+if [ -n "$(find "$prefix" -name libportmm_blas.so)" ]; then
+    echo "== drop-in BLAS: find_package, pkg-config, preloaded"
+    blas=$source/../blas_consumer
+    {
+        cmake -S "$blas" -B "$work/blas-by-cmake" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$compiler"
+        cmake --build "$work/blas-by-cmake"
+        flags=$(pkg-config --cflags --libs portmm-blas)
+        # shellcheck disable=SC2086
+        "$compiler" "$blas/blas_consumer.c" $flags "-Wl,-rpath,$libraries" -o "$work/blas-by-pkg-config"
+        "$compiler" "$blas/blas_consumer.c" -lblas -o "$work/blas-alone"
+    } >"$work/log" 2>&1 || fail "drop-in BLAS: $(cat "$work/log")"
+    for run in "$work/blas-by-cmake/blas_consumer" "$work/blas-by-pkg-config" \
+        "env LD_PRELOAD=$libraries/libportmm_blas.so $work/blas-alone"; do
+        PORTMM_BLAS_ROUTE=cpu PORTMM_BLAS_STATS=1 $run 2>"$work/stats" || fail "$run: $(cat "$work/stats")"
+        grep -q 'dgemm next 0 cpu 1 device 0' "$work/stats" || fail "$run: not served by us: $(cat "$work/stats")"
+    done
+fi
+
 echo "== helper"
 code=0
 "$work/consumer" opencl "$prefix/" >"$work/first" || code=$?
