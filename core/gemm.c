@@ -86,7 +86,8 @@ portmm_status pmm_gemm_run(portmm_context *context, pmm_queue *queue, const char
     if (pmm_gemm_is_empty(given) || keeps)
         return wait_count == 0 && event == NULL ? PORTMM_STATUS_SUCCESS
                                                 : context->backend->queue_barrier(queue, wait_count, wait_list, event);
-    pmm_gemm gemm = *given;
+    bool listed = given->a_offsets != NULL || given->b_offsets != NULL || given->c_offsets != NULL;
+    pmm_gemm gemm = listed && given->batch_count == 1 ? pmm_gemm_single(given, 0) : *given;
     portmm_status status = PORTMM_STATUS_SUCCESS;
     if (scales)
         status = make_scaling(context, queue, &gemm);

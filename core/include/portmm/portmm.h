@@ -280,7 +280,9 @@ typedef struct portmm_problem {
  * is neither read nor written. C must not overlap A or B.
  *
  * The letter is BLAS's: s is f32, d is f64, c is c32, z is c64; and h is f16, whose elements are the bits of a
- * binary16. Complex scalars and matrices are passed as CBLAS has it: pointers to pairs of float or double.
+ * binary16. All backends have f32 and, where the device can, f64; a backend without products of a type reports
+ * UNSUPPORTED, and portmm_device_info.dtypes tells it ahead. Complex scalars and matrices are passed as CBLAS has it:
+ * pointers to pairs of float or double.
  *
  * Blocks until C is complete. Errors: INVALID_ARGUMENT (names the BLAS parameter and its value), UNSUPPORTED (the
  * device lacks the type, or a size is beyond what the engine can index), OUT_OF_MEMORY, DEVICE_ERROR. After
@@ -385,7 +387,7 @@ PORTMM_API portmm_status portmm_hgemm(portmm_queue *queue, portmm_layout layout,
                                       portmm_event **event);
 
 /* batch_count products of one form: product i has its A, B and C i strides further on (elements; see portmm_problem).
- * One call costs little more than one product's: small products belong into batches. */
+ * An engine without batches of its own makes them one after the other. */
 PORTMM_API portmm_status portmm_sgemm_strided_batched(
     portmm_queue *queue, portmm_layout layout, portmm_transpose transa, portmm_transpose transb, int64_t m, int64_t n,
     int64_t k, float alpha, const portmm_buffer *a, int64_t a_offset, int64_t lda, int64_t a_stride,
