@@ -241,7 +241,7 @@ static bool add_file(file_list *this, const char *name, const struct stat *statu
     }
     pmm_file_info *file = &this->files[this->count++];
     *file = (pmm_file_info){.size = (uint64_t)status->st_size, .stamp_ns = get_stamp(status), .id = get_id(status)};
-    snprintf(file->name, sizeof file->name, "%s", name);
+    memcpy(file->name, name, strlen(name) + 1); /* the caller looked at its length */
     return true;
 }
 

@@ -53,9 +53,11 @@ git worktree add --quiet --detach "$work/old" "$revision"
 for tree in "$work/old" "$root"; do
     say "building the library of $tree"
     made=$work/build-$(basename "$tree")
-    cmake -G Ninja -S "$tree" -B "$made" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DPORTMM_BUILD_TOOLS=OFF \
-        -DPORTMM_BUILD_EXAMPLES=OFF -DPORTMM_BUILD_BLAS=OFF >"$work/log" 2>&1 &&
-        cmake --build "$made" --target portmm >>"$work/log" 2>&1 || fail "$(tail -n 20 "$work/log")"
+    if ! cmake -G Ninja -S "$tree" -B "$made" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DPORTMM_BUILD_TOOLS=OFF \
+        -DPORTMM_BUILD_EXAMPLES=OFF -DPORTMM_BUILD_BLAS=OFF >"$work/log" 2>&1 ||
+        ! cmake --build "$made" --target portmm >>"$work/log" 2>&1; then
+        fail "$(tail -n 20 "$work/log")"
+    fi
 done
 compare "$work/build-old/lib/libportmm.so" "$work/old/core/include" \
     "$work/build-$(basename "$root")/lib/libportmm.so" "$root/core/include" ||
