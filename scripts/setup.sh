@@ -47,6 +47,7 @@ valgrind|program valgrind|finds memory errors in a running program
 libblas-test|file /usr/lib/*/blas/xblat3s|reference testers of BLAS, run through the drop-in library
 python3-numpy|file /usr/lib/python3/dist-packages/numpy/__init__.py|a program that is run through the drop-in library
 scalapack-mpi-test|file /usr/lib/*/scalapack/openmpi-tests/PBLAS/dpb3tst|tester of ScaLAPACK, run through it on MPI ranks
+libopenmpi-dev|file /usr/lib/*/openmpi/include/mpi.h|compiles the example with MPI ranks
 libscalapack-openmpi-dev|file /usr/lib/*/libscalapack-openmpi.so|example with MPI ranks
 hpcc|program hpcc|a program that is run through the drop-in library
 r-base-core|program R|a program that is run through the drop-in library

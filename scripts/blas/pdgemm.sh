@@ -24,7 +24,7 @@ while [ $# -gt 1 ]; do
 done
 [ $# -eq 0 ] || { usage >&2 && exit 2; }
 
-need libopenmpi-dev /usr/bin/mpicc.openmpi
+need libopenmpi-dev "$(compgen -G '/usr/lib/*/openmpi/include/mpi.h' || echo /none)"
 need openmpi-bin /usr/bin/mpirun.openmpi
 need libscalapack-openmpi-dev "$(compgen -G '/usr/lib/*/libscalapack-openmpi.so' || echo /none)"
 mpicc.openmpi -O2 -o "$work/pdgemm" "$root/scripts/blas/pdgemm.c" -lscalapack-openmpi
