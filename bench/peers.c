@@ -13,11 +13,17 @@
 #endif
 
 static const bench_peer_kind kinds[] = {
-    {"clblast", "opencl", "portmm-peer-clblast", NULL},   {"openblas", "cpu", "portmm-peer-openblas", NULL},
-    {"pytorch", "cpu", "portmm-peer-python", "pytorch"},  {"tensorflow", "cpu", "portmm-peer-python", "tensorflow"},
-    {"jax", "cpu", "portmm-peer-python", "jax"},          {"numpy", "cpu", "portmm-peer-python", "numpy"},
-    {"pytorch", "cuda", "portmm-peer-python", "pytorch"}, {"tensorflow", "cuda", "portmm-peer-python", "tensorflow"},
-    {"jax", "cuda", "portmm-peer-python", "jax"},         {"cupy", "cuda", "portmm-peer-python", "cupy"},
+    {"clblast", "opencl", "portmm-peer-clblast", NULL},
+    {"openblas", "cpu", "portmm-peer-openblas", NULL},
+    {"pytorch", "cpu", "portmm-peer-python", "pytorch"},
+    {"tensorflow", "cpu", "portmm-peer-python", "tensorflow"},
+    {"jax", "cpu", "portmm-peer-python", "jax"},
+    {"numpy", "cpu", "portmm-peer-python", "numpy"},
+    {"cublas", "cuda", "portmm-peer-cublas", NULL},
+    {"pytorch", "cuda", "portmm-peer-python", "pytorch"},
+    {"tensorflow", "cuda", "portmm-peer-python", "tensorflow"},
+    {"jax", "cuda", "portmm-peer-python", "jax"},
+    {"cupy", "cuda", "portmm-peer-python", "cupy"},
 };
 enum { KIND_COUNT = sizeof kinds / sizeof kinds[0] };
 

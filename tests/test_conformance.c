@@ -306,18 +306,19 @@ END_TEST
 
 static Suite *make_suite(void) {
     Suite *suite = suite_create("conformance");
-    TCase *cases = tcase_create("products");
+    TCase *cases = tcase_create("products"), *large = tcase_create("large products");
     int targets = test_target_count();
     tcase_add_loop_test(cases, every_shape_is_right, 0, targets);
     tcase_add_loop_test(cases, every_form_is_right, 0, targets);
-    tcase_add_loop_test(cases, every_form_of_a_large_product_is_right, 0, targets);
-    tcase_add_loop_test(cases, a_large_product_is_precise, 0, targets);
+    tcase_add_loop_test(large, every_form_of_a_large_product_is_right, 0, targets);
+    tcase_add_loop_test(large, a_large_product_is_precise, 0, targets);
     tcase_add_loop_test(cases, every_scaling_is_right, 0, targets);
     tcase_add_loop_test(cases, an_empty_product_changes_nothing, 0, targets);
-    tcase_add_loop_test(cases, what_is_not_read_may_be_anything, 0, targets);
+    tcase_add_loop_test(large, what_is_not_read_may_be_anything, 0, targets);
     tcase_add_loop_test(cases, unread_operands_need_not_be_memory, 0, targets);
     tcase_add_loop_test(cases, a_nan_that_is_read_shows, 0, targets);
     suite_add_tcase(suite, cases);
+    suite_add_tcase(suite, large);
     return suite;
 }
 
