@@ -272,7 +272,7 @@ static bool store_program(const pmm_host *host, const pmm_cl_api *api, const pmm
         key_builder key;
         build_key(&key, host, api, program);
         pmm_cache_key cache_key = get_key(&key);
-        stored = key.complete && host->cache_put(host, &cache_key, payload, size);
+        stored = key.complete && host->cache_propose(host, &cache_key, payload, size);
         free_key(&key);
     }
     free(payload);

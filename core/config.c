@@ -70,7 +70,7 @@ static portmm_status choose_modes(pmm_config *config, const portmm_context_optio
     static const word starts[] = {
         {"tuned", PORTMM_START_TUNED}, {"fast", PORTMM_START_FAST}, {"hybrid", PORTMM_START_HYBRID}, {NULL, 0}};
     int mode = 0, warmup = 0, start = 0;
-    portmm_status status = choose("cache_mode", (int)given->cache_mode, PORTMM_CACHE_READ_WRITE, "PORTMM_CACHE", modes,
+    portmm_status status = choose("cache_mode", (int)given->cache_mode, PORTMM_CACHE_PROVE, "PORTMM_CACHE", modes,
                                   PORTMM_CACHE_READ_WRITE, &mode);
     if (status == PORTMM_STATUS_SUCCESS)
         status = choose("warmup", (int)given->warmup, PORTMM_WARMUP_OFF, "PORTMM_WARMUP", warmups, PORTMM_WARMUP_HELPER,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cache/trial.h"
 #include "log.h"
 #include "status.h"
 
@@ -40,6 +41,10 @@ static bool host_cache_get(const pmm_host *host, const pmm_cache_key *key, void 
 
 static bool host_cache_put(const pmm_host *host, const pmm_cache_key *key, const void *data, size_t size) {
     return pmm_cache_put(&get_opened(host)->runtime->cache, key, data, size);
+}
+
+static bool host_cache_propose(const pmm_host *host, const pmm_cache_key *key, const void *data, size_t size) {
+    return pmm_trial_put(&get_opened(host)->runtime->cache, key, data, size);
 }
 
 static void host_cache_reject(const pmm_host *host, const pmm_cache_key *key, const char *why) {
@@ -94,6 +99,7 @@ static const pmm_host host_table = {
     .unlock = host_unlock,
     .machine = host_machine,
     .cache_identity = host_cache_identity,
+    .cache_propose = host_cache_propose,
 };
 
 portmm_status pmm_runtime_init(pmm_runtime *runtime, const portmm_context_options *options) {

@@ -56,6 +56,8 @@ void pmm_machine_read(pmm_machine *machine, char *name, size_t name_size);
  * SIGCHLD, nothing for wait() to find. Fails with a static text in *why.
  */
 bool pmm_spawn_detached(const char *path, const char *const *arguments, int kept_file, const char **why);
+/* The same, without a kept file, and waits for its end; also a signal that killed it is *failed. */
+bool pmm_spawn_and_wait(const char *path, const char *const *arguments, bool *failed, const char **why);
 
 /* ---- shared libraries ---- */
 

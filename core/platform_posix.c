@@ -136,8 +136,11 @@ typedef struct launch {
     const char *path;
     const char *const *arguments;
     char *const *environment;
-    int kept_file;
+    int kept_file;      /* -1: none */
+    bool waits;         /* the process between, for the program's end */
+    char *program_top;  /* where the new process's stack begins */
     volatile int error; /* errno of what failed in the new process; 0: it runs the program */
+    volatile int end;   /* as waitpid tells it */
 } launch;
 
 #define LAUNCH_STACK 65536
@@ -158,7 +161,7 @@ static int run_program(void *argument) {
     for (int signal_number = 1; signal_number < NSIG; signal_number++)
         sigaction(signal_number, &plain, NULL);
     int null_file = open("/dev/null", O_RDWR);
-    if (null_file < 0 || dup2(this->kept_file, 3) < 0) {
+    if (null_file < 0 || (this->kept_file >= 0 && dup2(this->kept_file, 3) < 0)) {
         this->error = errno;
         _exit(127);
     }
@@ -166,7 +169,7 @@ static int run_program(void *argument) {
         dup2(null_file, file);
     if (this->kept_file == 3)
         fcntl(3, F_SETFD, 0); /* dup2 onto itself leaves close-on-exec set */
-    close_from(4);
+    close_from(this->kept_file >= 0 ? 4 : 3);
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
@@ -175,46 +178,68 @@ static int run_program(void *argument) {
     _exit(127);
 }
 
-/* Runs in the process between: starts the program and ends at once, so that the program has no parent but init. */
+/* Runs in the process between: starts the program and ends, at once, so that the program has no parent but init, or
+ * after it. The caller's thread sleeps meanwhile. */
 static int run_between(void *argument) {
     launch *this = argument;
-    static _Alignas(16) char stack[LAUNCH_STACK];
     setsid();
-    if (clone(run_program, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, this) < 0)
+    if (this->waits)
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* else an application that is killed would keep its memory until then */
+    pid_t program = clone(run_program, this->program_top, CLONE_VM | CLONE_VFORK | SIGCHLD, this);
+    int end = 0;
+    if (program < 0)
         this->error = errno;
+    else if (this->waits)
+        this->end = waitpid(program, &end, 0) == program ? end : -1;
     _exit(0);
 }
 
+static bool launch_program(launch *this, const char **why) {
+    char *stacks = malloc((size_t)2 * LAUNCH_STACK);
+    if (stacks == NULL) {
+        *why = "no memory";
+        return false;
+    }
+    this->environment = environ;
+    this->program_top = stacks + LAUNCH_STACK;
+    sigset_t all, before;
+    int cancel_state;
+    sigfillset(&all);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state); /* system calls below would be places for it */
+    pthread_sigmask(SIG_SETMASK, &all, &before);                   /* no handler may run on the shared memory */
+    /* No exit signal: the application's SIGCHLD handler and wait() do not see this child; __WCLONE does. */
+    pid_t between = clone(run_between, stacks + (size_t)2 * LAUNCH_STACK, CLONE_VM | CLONE_VFORK, this);
+    int error = between < 0 ? errno : 0;
+    if (between > 0)
+        while (waitpid(between, NULL, __WCLONE) < 0 && errno == EINTR) {
+        }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_setcancelstate(cancel_state, NULL);
+    free(stacks);
+    if (error == 0)
+        error = this->error;
+    if (error != 0)
+        *why = pmm_error_text(error);
+    return error == 0;
+}
+
 bool pmm_spawn_detached(const char *path, const char *const *arguments, int kept_file, const char **why) {
-    static pmm_mutex one_at_a_time = PMM_MUTEX_INITIALIZER; /* the stacks are static */
-    static _Alignas(16) char stack[LAUNCH_STACK];
     int is_reaper = 0;
     prctl(PR_GET_CHILD_SUBREAPER, &is_reaper);
     if (getpid() == 1 || is_reaper) {
         *why = "this process adopts orphans (process 1 or a subreaper), so a helper would become its child";
         return false;
     }
-    launch this = {.path = path, .arguments = arguments, .environment = environ, .kept_file = kept_file};
-    sigset_t all, before;
-    int cancel_state;
-    sigfillset(&all);
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state); /* system calls below would be places for it */
-    pmm_mutex_lock(&one_at_a_time);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* no handler may run on the shared memory */
-    /* No exit signal: the application's SIGCHLD handler and wait() do not see this child; __WCLONE does. */
-    pid_t between = clone(run_between, stack + sizeof stack, CLONE_VM | CLONE_VFORK, &this);
-    int error = between < 0 ? errno : 0;
-    if (between > 0)
-        while (waitpid(between, NULL, __WCLONE) < 0 && errno == EINTR) {
-        }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pmm_mutex_unlock(&one_at_a_time);
-    pthread_setcancelstate(cancel_state, NULL);
-    if (error == 0)
-        error = this.error;
-    if (error != 0)
-        *why = pmm_error_text(error);
-    return error == 0;
+    launch this = {.path = path, .arguments = arguments, .kept_file = kept_file};
+    return launch_program(&this, why);
+}
+
+bool pmm_spawn_and_wait(const char *path, const char *const *arguments, bool *failed, const char **why) {
+    launch this = {.path = path, .arguments = arguments, .kept_file = -1, .waits = true};
+    if (!launch_program(&this, why))
+        return false;
+    *failed = this.end != 0;
+    return true;
 }
 
 /* ---- shared libraries ---- */

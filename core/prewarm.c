@@ -21,8 +21,10 @@ static portmm_status read_problem(const portmm_context *context, const portmm_pr
 /* With one engine there is nothing to choose, only to prepare. */
 static portmm_status prepare_only_engine(portmm_context *context, pmm_engine_slot *slot, const pmm_gemm *gemm) {
     portmm_status status = pmm_scratch_run(context, slot, gemm);
-    if (status == PORTMM_STATUS_SUCCESS)
+    if (status == PORTMM_STATUS_SUCCESS) {
         pmm_scratch_capture(context);
+        pmm_warmup_prove(context, slot->engine, gemm);
+    }
     return status;
 }
 
@@ -37,6 +39,8 @@ portmm_status portmm_prewarm(portmm_context *context, const portmm_problem *prob
     portmm_status status = read_problem(context, problem, &gemm);
     if (status != PORTMM_STATUS_SUCCESS || pmm_gemm_is_empty(&gemm) || gemm.k == 0)
         return status;
+    if (pmm_cache_is_proving(&context->runtime.cache))
+        return pmm_scratch_prove(context, &gemm);
     pmm_engine_slot *only = pmm_engines_find_only(context, &gemm);
     if (only != NULL)
         return prepare_only_engine(context, only, &gemm);

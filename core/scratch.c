@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cache/trial.h"
 #include "gemm.h"
 #include "gemm_check.h"
 #include "log.h"
@@ -264,9 +265,24 @@ portmm_status pmm_scratch_settle(portmm_context *context, const pmm_gemm *form, 
     }
     close_scratch(&this);
     pmm_scratch_capture(context);
-    if (status == PORTMM_STATUS_SUCCESS) {
+    bool proven = pmm_warmup_prove(context, NULL, form);
+    if (status == PORTMM_STATUS_SUCCESS && proven) {
         const pmm_class of = pmm_class_of(form);
         pmm_choice_write(context, &of, choice); /* last: who reads it finds the binaries */
     }
     return status;
+}
+
+portmm_status pmm_scratch_prove(portmm_context *context, const pmm_gemm *form) {
+    portmm_status first = PORTMM_STATUS_SUCCESS;
+    for (size_t i = context->engines.count; i-- > 0;) {
+        pmm_engine_slot *slot = &context->engines.slots[i];
+        if (!pmm_gemm_is_for_engine(slot->engine, form))
+            continue;
+        portmm_status status = pmm_scratch_run(context, slot, form);
+        if (status == PORTMM_STATUS_SUCCESS)
+            pmm_trial_publish(&context->runtime.cache);
+        first = first == PORTMM_STATUS_SUCCESS ? status : first;
+    }
+    return first;
 }

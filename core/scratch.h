@@ -18,4 +18,8 @@ portmm_status pmm_scratch_settle(portmm_context *context, const pmm_gemm *form, 
 /* Takes into the cache what has run on the context's engines and is not there in its final form. */
 void pmm_scratch_capture(portmm_context *context);
 
+/* One product like `form` with each engine, the starter first. What is on trial in the cache and stood it joins the
+ * cache. Errors: the first of an engine that has such products. */
+portmm_status pmm_scratch_prove(portmm_context *context, const pmm_gemm *form);
+
 #endif

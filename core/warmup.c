@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "context.h"
@@ -27,49 +26,44 @@ void pmm_warmup_fini(pmm_warmup *warmup) {
 
 /* ---- thread ---- */
 
-typedef struct capture {
-    portmm_context *context;
-    pmm_engine_slot *slot;
-} capture;
+static bool take_capture(pmm_warmup *warmup, pmm_capture *next) {
+    pmm_mutex_lock(&warmup->mutex);
+    warmup->runs = warmup->capture_count > 0;
+    if (warmup->runs) {
+        *next = warmup->captures[0];
+        warmup->capture_count--;
+        memmove(warmup->captures, warmup->captures + 1, warmup->capture_count * sizeof *next);
+    }
+    bool taken = warmup->runs;
+    pmm_mutex_unlock(&warmup->mutex);
+    return taken;
+}
 
-static void *run_capture(void *argument) {
-    capture this = *(capture *)argument;
-    pmm_warmup *warmup = &this.context->warmup;
-    free(argument);
+static void *run_captures(void *argument) {
+    portmm_context *context = argument;
+    pmm_capture next;
     pmm_timeline_background_thread();
-    bool again = true;
-    while (again) {
-        pmm_span_begin(&this.context->runtime.timeline, PORTMM_PHASE_CACHE_LOOKUP, "capture, in a thread");
-        this.slot->engine->capture(atomic_load(&this.slot->state));
+    while (take_capture(&context->warmup, &next)) {
+        pmm_span_begin(&context->runtime.timeline, PORTMM_PHASE_CACHE_LOOKUP, "capture, in a thread");
+        next.slot->engine->capture(atomic_load(&next.slot->state));
+        pmm_warmup_prove(context, next.slot->engine, &next.form);
         pmm_span_end();
-        pmm_mutex_lock(&warmup->mutex);
-        again = warmup->again;
-        warmup->again = false;
-        warmup->runs = again;
-        pmm_mutex_unlock(&warmup->mutex);
     }
     return NULL;
 }
 
-static void start_thread(portmm_context *context, pmm_engine_slot *slot) {
+static void capture_in_thread(portmm_context *context, pmm_engine_slot *slot, const pmm_gemm *form) {
     pmm_warmup *warmup = &context->warmup;
-    capture *work = malloc(sizeof *work);
-    if (work == NULL)
-        return;
-    *work = (capture){context, slot};
     pmm_mutex_lock(&warmup->mutex);
-    if (warmup->runs) {
-        warmup->again = true;
-        free(work);
-    } else {
+    if (warmup->capture_count < PMM_MAX_CAPTURES) /* else a later process will */
+        warmup->captures[warmup->capture_count++] = (pmm_capture){slot, *form};
+    if (!warmup->runs) {
         if (warmup->has_thread)
             pmm_thread_join(warmup->thread); /* it has ended */
         warmup->thread_process = pmm_process_number();
-        warmup->has_thread = warmup->runs = pmm_thread_start(&warmup->thread, run_capture, work);
-        if (!warmup->has_thread) {
-            free(work);
+        warmup->has_thread = warmup->runs = pmm_thread_start(&warmup->thread, run_captures, context);
+        if (!warmup->has_thread)
             pmm_log(&context->runtime.config, PORTMM_LOG_WARNING, "warm-up: no thread; the cache is not filled");
-        }
     }
     pmm_mutex_unlock(&warmup->mutex);
 }
@@ -204,6 +198,25 @@ pmm_helper_result pmm_warmup_start_helper(portmm_context *context, const pmm_eng
     return PMM_HELPER_STARTED;
 }
 
+bool pmm_warmup_prove(portmm_context *context, const pmm_engine *engine, const pmm_gemm *form) {
+    const pmm_config *config = &context->runtime.config;
+    command line;
+    pmm_gemm small = *form;
+    bool failed = true;
+    const char *why = HELPER_NAME " is not beside the backend modules";
+    if (atomic_exchange(&context->runtime.cache.on_trial, 0) == 0)
+        return true;
+    pmm_warmup_shrink(&small);
+    build_command(&line, context, engine, &small);
+    add_argument(&line, "--prove");
+    if (!pmm_program_exists(line.arguments[0]) || !pmm_spawn_and_wait(line.arguments[0], line.arguments, &failed, &why))
+        pmm_log(config, PORTMM_LOG_WARNING, "warm-up: no process to try binaries in (%s); none is kept", why);
+    else if (failed)
+        pmm_log(config, PORTMM_LOG_WARNING,
+                "warm-up: a process that tried the driver's binaries failed; the one at fault is not kept");
+    return !failed;
+}
+
 /* Whether there is something to take: because of this product, or of one that had to wait. */
 static bool take_turn(pmm_warmup *warmup, bool wanted, const pmm_gemm *gemm, pmm_gemm *form) {
     *form = pmm_gemm_form(gemm);
@@ -246,6 +259,6 @@ void pmm_warmup_after_product(portmm_context *context, pmm_engine_slot *slot, co
         use_thread = true;
     }
     if (use_thread)
-        start_thread(context, slot);
+        capture_in_thread(context, slot, &form);
     pmm_span_end();
 }

@@ -5,10 +5,22 @@
 
 #include "platform.h"
 
+struct pmm_engine_slot;
+
+enum { PMM_MAX_CAPTURES = 32 };
+
+/* The programs of that engine, which were used by that product. */
+typedef struct pmm_capture {
+    struct pmm_engine_slot *slot;
+    pmm_gemm form;
+} pmm_capture;
+
 typedef struct pmm_warmup {
-    pmm_mutex mutex;  /* of all below */
-    bool has_thread;  /* it runs or is to be joined */
-    bool runs, again; /* the thread is at work; and must look once more */
+    pmm_mutex mutex;                        /* of all below */
+    bool has_thread;                        /* it runs or is to be joined */
+    bool runs;                              /* the thread is at work */
+    pmm_capture captures[PMM_MAX_CAPTURES]; /* what it is still to do */
+    size_t capture_count;
     pmm_thread thread;
     int64_t thread_process;
     bool postponed; /* another helper was at work: ask again for this product, not before that time */
@@ -20,8 +32,6 @@ bool pmm_warmup_init(pmm_warmup *warmup);
 /* Waits for the thread. */
 void pmm_warmup_fini(pmm_warmup *warmup);
 
-struct pmm_engine_slot;
-
 typedef enum pmm_helper_result {
     PMM_HELPER_STARTED,
     PMM_HELPER_BUSY, /* one is at work for the same device and engine already */
@@ -31,6 +41,10 @@ typedef enum pmm_helper_result {
 /* A helper process for products like `form`: with one engine, or, if `engine` is NULL, to settle which one serves. */
 pmm_helper_result pmm_warmup_start_helper(portmm_context *context, const pmm_engine *engine, const pmm_gemm *form,
                                           const char **why);
+
+/* Has what was captured tried, if anything was, in a process of its own, by products like `form`, and waits for it.
+ * What comes out well joins the cache. False: something did not, or could not be tried; it was logged. */
+bool pmm_warmup_prove(portmm_context *context, const pmm_engine *engine, const pmm_gemm *form);
 
 /* To be called after each product of an engine; cheap when there is nothing to take. */
 void pmm_warmup_after_product(portmm_context *context, struct pmm_engine_slot *slot, const pmm_gemm *gemm);

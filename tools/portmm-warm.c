@@ -19,9 +19,11 @@ static int print_usage(FILE *stream, int code) {
     fputs("usage: portmm-warm --backend=SPEC --dtype=N --layout=N --transa=N --transb=N --m=N --n=N --k=N\n"
           "                   [--lda=N --ldb=N --ldc=N] [--a-offset=N --b-offset=N --c-offset=N] [--engine=NAME]\n"
           "                   [--batch-count=N --a-stride=N --b-stride=N --c-stride=N] [--activation=N --bias-kind=N]\n"
-          "                   [--module-path=DIR] [--cache-dir=DIR]\n"
-          "Fills the cache of compiled programs for one product; libportmm starts it by itself. Enumerations are the\n"
-          "numbers of portmm.h. Programs that want this ahead of time call portmm_prewarm.\n",
+          "                   [--module-path=DIR] [--cache-dir=DIR [--prove]]\n"
+          "Fills the cache of compiled programs for one product; libportmm starts it by itself. With --prove, tries "
+          "what\n"
+          "was captured and is not trusted yet. Enumerations are the numbers of portmm.h. Programs that want this "
+          "ahead of time call portmm_prewarm.\n",
           stream);
     return code;
 }
@@ -30,6 +32,7 @@ typedef struct warm_request {
     portmm_context_options options;
     portmm_problem problem;
     long long numbers[19]; /* in the order of the options */
+    int proves;
 } warm_request;
 
 enum { FIRST_TEXT = 256, BACKEND = FIRST_TEXT, ENGINE, MODULE_PATH, CACHE_DIR, FIRST_NUMBER };
@@ -65,6 +68,7 @@ static int parse(int argc, char **argv, warm_request *request) {
                                             {"c-stride", required_argument, NULL, FIRST_NUMBER + 16},
                                             {"activation", required_argument, NULL, FIRST_NUMBER + 17},
                                             {"bias-kind", required_argument, NULL, FIRST_NUMBER + 18},
+                                            {"prove", no_argument, NULL, 'p'},
                                             {"help", no_argument, NULL, 'h'},
                                             {NULL, 0, NULL, 0}};
     const char **texts[] = {&request->options.backend, &request->options.engine, &request->options.module_path,
@@ -72,13 +76,18 @@ static int parse(int argc, char **argv, warm_request *request) {
     for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
         if (option == 'h')
             exit(print_usage(stdout, 0));
+        if (option == 'p') {
+            request->proves = 1;
+            continue;
+        }
         if (option >= FIRST_NUMBER && parse_number(optarg, &request->numbers[option - FIRST_NUMBER]))
             continue;
         if (option < FIRST_TEXT || option >= FIRST_NUMBER)
             return 0;
         *texts[option - FIRST_TEXT] = optarg;
     }
-    return optind == argc && request->options.backend != NULL;
+    return optind == argc && request->options.backend != NULL &&
+           (!request->proves || request->options.cache_dir != NULL);
 }
 
 static void fill_problem(warm_request *request) {
@@ -105,20 +114,25 @@ static void fill_problem(warm_request *request) {
                                         .bias_kind = (portmm_bias)numbers[18]};
 }
 
+static int warm(void *argument) {
+    warm_request *request = argument;
+    request->options.cache_mode = request->proves ? PORTMM_CACHE_PROVE : PORTMM_CACHE_READ_WRITE;
+    request->options.warmup = PORTMM_WARMUP_OFF; /* prewarm itself takes the binaries */
+    portmm_context *context;
+    portmm_status status = portmm_context_create(&request->options, &context);
+    if (status == PORTMM_STATUS_SUCCESS)
+        status = portmm_prewarm(context, &request->problem);
+    if (status != PORTMM_STATUS_SUCCESS)
+        fprintf(stderr, "portmm-warm: %s\n", portmm_last_error());
+    portmm_context_destroy(context);
+    return status == PORTMM_STATUS_SUCCESS ? 0 : 1;
+}
+
 int main(int argc, char **argv) {
     warm_request request = {.options = PORTMM_CONTEXT_OPTIONS_INIT, .numbers = {[13] = 1}};
     if (!parse(argc, argv, &request))
         return print_usage(stderr, 2);
     tool_run_in_background(LIMIT_SECONDS);
     fill_problem(&request);
-    request.options.cache_mode = PORTMM_CACHE_READ_WRITE;
-    request.options.warmup = PORTMM_WARMUP_OFF; /* prewarm itself takes the binaries */
-    portmm_context *context;
-    portmm_status status = portmm_context_create(&request.options, &context);
-    if (status == PORTMM_STATUS_SUCCESS)
-        status = portmm_prewarm(context, &request.problem);
-    if (status != PORTMM_STATUS_SUCCESS)
-        fprintf(stderr, "portmm-warm: %s\n", portmm_last_error());
-    portmm_context_destroy(context);
-    return status == PORTMM_STATUS_SUCCESS ? 0 : 1;
+    return request.proves ? tool_run_apart(request.options.cache_dir, warm, &request) : warm(&request);
 }

@@ -7,6 +7,7 @@
 
 #include "cache/entry.h"
 #include "cache/key.h"
+#include "cache/trial.h"
 #include "cache/upkeep.h"
 #include "context.h"
 #include "log.h"
@@ -38,7 +39,7 @@ static bool open_tiers(pmm_cache *cache) {
 }
 
 static char *make_identity(const pmm_config *config) {
-    const char *const parts[] = {config->cache_mode == PORTMM_CACHE_READ_WRITE ? "rw" : "ro",
+    const char *const parts[] = {config->cache_mode == PORTMM_CACHE_READ_ONLY ? "ro" : "rw",
                                  config->cache_dir != NULL ? config->cache_dir : "none",
                                  config->cache_path_ro != NULL ? config->cache_path_ro : ""};
     size_t size = 3 + strlen(parts[0]) + strlen(parts[1]) + strlen(parts[2]);
@@ -60,6 +61,7 @@ bool pmm_cache_init(pmm_cache *cache, const pmm_config *config) {
 }
 
 void pmm_cache_fini(pmm_cache *cache) {
+    pmm_trial_fini(cache);
     pmm_tiers_fini(&cache->tiers);
     free(cache->identity);
     pmm_mutex_fini(&cache->mutex);
@@ -70,7 +72,11 @@ bool pmm_cache_has_directory(const pmm_cache *cache) {
 }
 
 bool pmm_cache_can_write(const pmm_cache *cache) {
-    return pmm_cache_has_directory(cache) && cache->config->cache_mode == PORTMM_CACHE_READ_WRITE;
+    return pmm_cache_has_directory(cache) && cache->config->cache_mode != PORTMM_CACHE_READ_ONLY;
+}
+
+bool pmm_cache_is_proving(const pmm_cache *cache) {
+    return pmm_cache_has_directory(cache) && cache->config->cache_mode == PORTMM_CACHE_PROVE;
 }
 
 void pmm_cache_note_fault(pmm_cache *cache, const char *why) {
@@ -179,7 +185,8 @@ bool pmm_cache_peek(pmm_cache *cache, const pmm_cache_key *key, void **data, siz
 bool pmm_cache_get(pmm_cache *cache, const pmm_cache_key *key, void **data, size_t *size) {
     if (cache->config->cache_mode == PORTMM_CACHE_OFF)
         return false;
-    bool found = pmm_cache_peek(cache, key, data, size);
+    bool found = (pmm_cache_is_proving(cache) && pmm_trial_take(cache, key, data, size)) ||
+                 pmm_cache_peek(cache, key, data, size);
     pmm_log(cache->config, PORTMM_LOG_DEBUG, "cache: %s: %s", key->kind, found ? "hit" : "miss");
     atomic_fetch_add(found ? &cache->hits : &cache->misses, 1);
     if (found)
@@ -230,6 +237,7 @@ void pmm_cache_reject(pmm_cache *cache, const pmm_cache_key *key, const char *wh
     char why[PMM_IO_TEXT];
     pmm_file_id id;
     void *bytes = NULL;
+    pmm_trial_drop(cache, key);
     if (encoded.bytes != NULL && pmm_cache_read(cache, encoded.name, &bytes, &size, &id, why) == PMM_IO_OK)
         remove_entry(cache, encoded.name, &id, why_rejected);
     free(bytes);

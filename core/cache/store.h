@@ -4,6 +4,7 @@
  * caller: it is counted, logged once, and a miss.
  *
  *     <cache_dir>/entries/<name>   one file for each entry (entry.h), named by its key (key.h)
+ *     <cache_dir>/trials/<name>    entries that are not trusted yet (trial.h)
  *     <cache_dir>/locks/<name>     what one process at a time does
  *     <cache_dir>/statistics       see statistics.h
  */
@@ -18,16 +19,21 @@
 
 #define PMM_CACHE_ENTRIES "entries"
 #define PMM_CACHE_LOCKS "locks"
+#define PMM_CACHE_TRIALS "trials"
+
+typedef struct pmm_trial pmm_trial;
 
 typedef struct pmm_cache {
     const pmm_config *config; /* mode, directory, log */
     char *identity;           /* mode, directory and tiers */
     pmm_tiers tiers;          /* behind the user's directory */
     int64_t process;          /* that made it */
-    pmm_mutex mutex;          /* of the reason */
+    pmm_mutex mutex;          /* of the reason and the trials */
     char reason[PMM_IO_TEXT];
+    pmm_trial *trials; /* taken by this process */
     atomic_uint_fast64_t hits, misses, stores, bypassed, healed, faults, bytes, helpers;
     atomic_uint_fast64_t memory_hits, evicted;
+    atomic_uint_fast64_t on_trial; /* entries put there and not handed to a process that tries them */
 } pmm_cache;
 
 /* `config` outlives the cache. False: no memory. */
@@ -37,6 +43,8 @@ void pmm_cache_fini(pmm_cache *cache);
 /* Whether there is a directory to read, to write. */
 bool pmm_cache_has_directory(const pmm_cache *cache);
 bool pmm_cache_can_write(const pmm_cache *cache);
+/* Whether this process tries what is on trial. */
+bool pmm_cache_is_proving(const pmm_cache *cache);
 
 /* See pmm_host. */
 bool pmm_cache_get(pmm_cache *cache, const pmm_cache_key *key, void **data, size_t *size);

@@ -136,6 +136,7 @@ static void remove_old(const pmm_cache *cache, const char *below, bool (*is_left
 
 static void remove_leftovers(const pmm_cache *cache, bool all, bool dry_run, pmm_trimmed *trimmed) {
     remove_old(cache, PMM_CACHE_ENTRIES, pmm_file_is_temporary, all ? 0 : hour_ns, dry_run, trimmed);
+    remove_old(cache, PMM_CACHE_TRIALS, is_entry_name, all ? 0 : hour_ns, dry_run, trimmed);
     remove_old(cache, PMM_CACHE_LOCKS, is_entry_name, all ? 0 : 24 * hour_ns, dry_run, trimmed);
 }
 

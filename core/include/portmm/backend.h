@@ -22,7 +22,7 @@
 #include <portmm/portmm.h>
 
 /* Counts up when a structure here changes in any way but by growing at its end. */
-#define PMM_BACKEND_ABI 2u
+#define PMM_BACKEND_ABI 3u
 #define PMM_BACKEND_ENTRY_NAME "pmm_backend_entry"
 
 #if defined(__GNUC__)
@@ -102,6 +102,10 @@ struct pmm_host {
 
     /* Which cache the functions above use, as text: what is known to be in one cache may not be in another. */
     const char *(*cache_identity)(const pmm_host *host);
+
+    /* As cache_put, for binaries that a driver gave and nobody has loaded yet: the core has them tried in a process of
+     * its own before any cache_get finds them. */
+    bool (*cache_propose)(const pmm_host *host, const pmm_cache_key *key, const void *data, size_t size);
 };
 
 /* ---- what a module gives ----------------------------------------------------------------------------------------- */

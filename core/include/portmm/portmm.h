@@ -140,7 +140,10 @@ typedef enum portmm_cache_mode {
     PORTMM_CACHE_DEFAULT = 0, /* PORTMM_CACHE=off|ro|rw, else read-write */
     PORTMM_CACHE_OFF = 1,
     PORTMM_CACHE_READ_ONLY = 2,
-    PORTMM_CACHE_READ_WRITE = 3
+    PORTMM_CACHE_READ_WRITE = 3,
+    /* For the helper that comes with the library: binaries that wait for a proof are used, too, and join the cache once
+     * portmm_prewarm has run a product with them. A bad one may end the process. */
+    PORTMM_CACHE_PROVE = 4
 } portmm_cache_mode;
 
 /*
@@ -580,7 +583,7 @@ typedef struct portmm_cache_stats {
     /* Counted for this context since it was created. */
     uint64_t hits;     /* entries found and used */
     uint64_t misses;   /* entries looked for and not found, or unusable */
-    uint64_t stores;   /* entries written */
+    uint64_t stores;   /* entries written, also those that a helper is still to prove */
     uint64_t bypassed; /* products whose program was compiled where the cache cannot see it */
     uint64_t healed;   /* damaged or refused entries removed */
     uint64_t faults;   /* file-system trouble, each logged once as a warning */
