@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L /* setenv, strdup */
 /* What holds for every function of the API: NULL where it is not allowed, structures of other sizes, the last error. */
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -201,8 +202,11 @@ START_TEST(prewarm_checks_its_problem) {
     bad.layout = (portmm_layout)7;
     TEST_FAILS(portmm_prewarm(context, &bad), PORTMM_STATUS_INVALID_ARGUMENT, "layout = 7");
     bad = problem;
-    bad.k = (int64_t)1 << 31;
-    TEST_FAILS(portmm_prewarm(context, &bad), PORTMM_STATUS_UNSUPPORTED, "k = 2147483648");
+    bad.m = bad.n = 1;
+    bad.k = test_size_beyond(_i);
+    char part[64];
+    snprintf(part, sizeof part, "k = %" PRId64, bad.k);
+    TEST_FAILS(portmm_prewarm(context, &bad), PORTMM_STATUS_UNSUPPORTED, part);
     bad = problem;
     bad.m = bad.n = bad.k = 0; /* nothing to do */
     TEST_OK(portmm_prewarm(context, &bad));

@@ -21,6 +21,11 @@ const test_target *test_get_target(int number) {
     return &targets[number];
 }
 
+/* CLBlast, our own kernels and a BLAS with 32-bit integers; cuBLAS's functions in use take 64 bits. */
+int64_t test_size_beyond(int number) {
+    return strcmp(targets[number].engine, "cublas") == 0 ? INT64_MAX / 16 + 1 : (int64_t)INT32_MAX + 1;
+}
+
 portmm_context *test_get_context(int number) {
     if (contexts[number] == NULL) {
         portmm_context_options options = PORTMM_CONTEXT_OPTIONS_INIT;

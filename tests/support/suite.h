@@ -29,6 +29,8 @@ int test_skip(const char *spec);
 
 int test_target_count(void);
 const test_target *test_get_target(int number);
+/* The first size that its engine cannot take. */
+int64_t test_size_beyond(int number);
 /* A context for the target, shared by all tests of the program. */
 portmm_context *test_get_context(int number);
 
