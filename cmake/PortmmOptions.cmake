@@ -30,11 +30,11 @@ if(PORTMM_SANITIZE)
 endif()
 
 # portmm_want_backend(OPENCL found-variable reason): whether to build a backend, by its option and by what was found.
-function(portmm_want_backend name found reason)
+function(portmm_want_backend name found_variable reason)
   set(want FALSE)
   if(PORTMM_BACKEND_${name} STREQUAL OFF)
     message(STATUS "portmm: backend ${name}: off")
-  elseif(${found})
+  elseif(${${found_variable}})
     message(STATUS "portmm: backend ${name}: built")
     set(want TRUE)
   elseif(PORTMM_BACKEND_${name} STREQUAL ON)
