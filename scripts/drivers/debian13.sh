@@ -8,20 +8,32 @@ set -eu
 . "$(dirname -- "${BASH_SOURCE[0]}")/stack.sh"
 need_command "$@"
 folder=$stacks/debian13
-packages=(build-essential ca-certificates check cmake libclblast-dev libjansson-dev libopenblas-dev libxxhash-dev
-    libzstd-dev mesa-opencl-icd ninja-build ocl-icd-opencl-dev opencl-headers pkg-config pocl-opencl-icd)
+
+# inside COMMAND...: in that system, in the source tree
+inside() {
+    mkdir -p "$folder$root" "$folder$stacks/icd"
+    # shellcheck disable=SC2016 # the inner shell expands
+    unshare --mount sh -euc '
+        folder=$1 root=$2 icd=$3
+        shift 3
+        for each in proc sys dev; do mount --rbind "/$each" "$folder/$each"; done
+        mount --bind "$root" "$folder$root"
+        mount --bind "$icd" "$folder$icd"
+        exec chroot "$folder" env -C "$root" TMPDIR=/tmp HOME=/root "$@"' stack "$folder" "$root" "$stacks/icd" "$@"
+}
 
 set_up() {
-    [ ! -e "$folder/.complete" ] || return 0
     [ "$(id -u)" -eq 0 ] || fail "needs root: debootstrap and chroot"
-    install debootstrap
-    say "Debian 13 into $folder: some 2 GB, minutes"
-    rm -rf "$folder"
-    debootstrap --variant=minbase trixie "$folder" http://deb.debian.org/debian >&2 ||
-        fail "debootstrap failed; its log: $folder/debootstrap/debootstrap.log"
-    DEBIAN_FRONTEND=noninteractive chroot "$folder" apt-get -q install -y --no-install-recommends \
-        "${packages[@]}" >&2 || fail "apt-get failed in $folder"
-    touch "$folder/.complete"
+    if [ ! -e "$folder/.complete" ]; then
+        install debootstrap
+        say "Debian 13 into $folder: some 2 GB, minutes"
+        rm -rf "$folder"
+        debootstrap --variant=minbase trixie "$folder" >&2 ||
+            fail "debootstrap failed; its log: $folder/debootstrap/debootstrap.log"
+        touch "$folder/.complete"
+    fi
+    inside scripts/setup.sh
+    inside bash -c '. scripts/drivers/stack.sh && install mesa-opencl-icd python3' debian13
 }
 
 set_up
@@ -31,12 +43,4 @@ case $self in
     *) fail "call it by the name of a stack: debian13-pocl.sh or debian13-rusticl.sh" ;;
 esac
 PORTMM_STACK_BUILD=$root/build/debian13
-mkdir -p "$folder$root" "$folder$stacks/icd"
-# shellcheck disable=SC2016 # the inner shell expands
-exec unshare --mount sh -euc '
-    folder=$1 root=$2 icd=$3
-    shift 3
-    for each in proc sys dev; do mount --rbind "/$each" "$folder/$each"; done
-    mount --bind "$root" "$folder$root"
-    mount --bind "$icd" "$folder$icd"
-    exec chroot "$folder" env -C "$root" TMPDIR=/tmp HOME=/root "$@"' stack "$folder" "$root" "$stacks/icd" "$@"
+inside "$@"

@@ -33,6 +33,6 @@ install() {
     [ "$(id -u)" -eq 0 ] || fail "needs root to install: $*"
     say "installing $*"
     apt-get -q update >&2 || say "not all package lists could be updated; trying with those that are there"
-    DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends "$@" >&2 ||
+    DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300 install -y --no-install-recommends "$@" >&2 ||
         fail "apt-get could not install: $*"
 }
