@@ -81,8 +81,11 @@ static int try_lock(int file, bool shared) {
     return fails(TEST_LOCK) ? -1 : pmm_posix_file_calls.lock(file, shared);
 }
 
-static int closedir_real(void *listing) {
-    return pmm_posix_file_calls.closedir(listing);
+static int try_closedir(void *listing) {
+    bool failing = fails(TEST_CLOSEDIR);
+    int error = errno, result = pmm_posix_file_calls.closedir(listing);
+    errno = error;
+    return failing ? -1 : result;
 }
 
 static int64_t shifted_now(void) {
@@ -96,7 +99,7 @@ void test_hook_calls(test_hook hook) {
                                           .fstatat = try_fstatat,
                                           .opendir = try_opendir,
                                           .readdir = try_readdir,
-                                          .closedir = closedir_real,
+                                          .closedir = try_closedir,
                                           .pread = try_pread,
                                           .write = try_write,
                                           .fsync = try_fsync,

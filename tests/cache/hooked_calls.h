@@ -10,6 +10,7 @@
     X(FSTATAT, "fstatat")                                                                                              \
     X(OPENDIR, "fdopendir")                                                                                            \
     X(READDIR, "readdir")                                                                                              \
+    X(CLOSEDIR, "closedir")                                                                                            \
     X(PREAD, "pread")                                                                                                  \
     X(WRITE, "write")                                                                                                  \
     X(FSYNC, "fsync")                                                                                                  \
