@@ -170,6 +170,7 @@ static const pmm_backend backend = {
     .event_destroy = destroy_event,
     .engines = engines,
     .describe = describe,
+    .is_immediate = true,
 };
 
 const pmm_backend *pmm_backend_entry(void) {

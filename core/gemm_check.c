@@ -21,29 +21,38 @@ void pmm_gemm_shapes(const pmm_gemm *gemm, pmm_shape shapes[PMM_MATRICES]) {
     shapes[PMM_C] = make_shape(gemm->layout, PORTMM_NO_TRANS, gemm->m, gemm->n);
 }
 
-static pmm_operand make_bias(const pmm_gemm *gemm) {
+/* Member by member: a product calls it several times, and a small one feels a structure that is built and copied. */
+static void set_operand(pmm_operand *operand, const char *name, pmm_buffer *buffer, int64_t leading, int64_t offset,
+                        int64_t stride, const int64_t *offsets) {
+    operand->name = name;
+    operand->buffer = buffer;
+    operand->leading = leading;
+    operand->offset = offset;
+    operand->stride = stride;
+    operand->offsets = offsets;
+}
+
+static void set_bias(pmm_operand *operand, const pmm_gemm *gemm) {
     const pmm_epilogue *epilogue = &gemm->epilogue;
-    if (epilogue->bias_kind == PORTMM_BIAS_NONE)
-        return (pmm_operand){.name = "bias"};
     int64_t length = epilogue->bias_kind == PORTMM_BIAS_PER_ROW ? gemm->m : gemm->n;
-    return (pmm_operand){.name = "bias",
-                         .buffer = epilogue->bias,
-                         .shape = {.outer = 1, .inner = length},
-                         .leading = length,
-                         .offset = epilogue->bias_offset,
-                         .stride = epilogue->bias_stride};
+    bool is_there = epilogue->bias_kind != PORTMM_BIAS_NONE;
+    operand->shape.outer = is_there;
+    operand->shape.inner = is_there ? length : 0;
+    if (is_there)
+        set_operand(operand, "bias", epilogue->bias, length, epilogue->bias_offset, epilogue->bias_stride, NULL);
+    else
+        set_operand(operand, "bias", NULL, 0, 0, 0, NULL);
 }
 
 void pmm_gemm_get_operands(const pmm_gemm *gemm, pmm_operand operands[PMM_OPERANDS]) {
     pmm_shape shapes[PMM_MATRICES];
     pmm_gemm_shapes(gemm, shapes);
-    operands[PMM_A] =
-        (pmm_operand){"a", gemm->a, shapes[PMM_A], gemm->lda, gemm->a_offset, gemm->a_stride, gemm->a_offsets};
-    operands[PMM_B] =
-        (pmm_operand){"b", gemm->b, shapes[PMM_B], gemm->ldb, gemm->b_offset, gemm->b_stride, gemm->b_offsets};
-    operands[PMM_C] =
-        (pmm_operand){"c", gemm->c, shapes[PMM_C], gemm->ldc, gemm->c_offset, gemm->c_stride, gemm->c_offsets};
-    operands[PMM_BIAS] = make_bias(gemm);
+    for (int i = PMM_A; i < PMM_MATRICES; i++)
+        operands[i].shape = shapes[i];
+    set_operand(&operands[PMM_A], "a", gemm->a, gemm->lda, gemm->a_offset, gemm->a_stride, gemm->a_offsets);
+    set_operand(&operands[PMM_B], "b", gemm->b, gemm->ldb, gemm->b_offset, gemm->b_stride, gemm->b_offsets);
+    set_operand(&operands[PMM_C], "c", gemm->c, gemm->ldc, gemm->c_offset, gemm->c_stride, gemm->c_offsets);
+    set_bias(&operands[PMM_BIAS], gemm);
 }
 
 static void place(const pmm_operand *from, pmm_buffer **buffer, int64_t *leading, int64_t *offset, int64_t *stride,

@@ -15,25 +15,23 @@ typedef struct stand_in {
     bool is_copy;
 } stand_in;
 
-static stand_in make_stand_in(const pmm_operand *host, const void *memory, int64_t batch_count) {
-    stand_in this = {.host = *host, .device = *host, .count = batch_count};
+static void make_stand_in(stand_in *this, const pmm_operand *host, const void *memory, int64_t batch_count) {
+    this->host = this->device = *host;
     /* A and B are only read, but a buffer does not know that. */
-    memcpy(&this.memory, &memory, sizeof memory);
-    if (host->offsets == NULL && host->stride == 0)
-        this.count = 1;
-    return this;
+    memcpy(&this->memory, &memory, sizeof memory);
+    this->count = host->offsets == NULL && host->stride == 0 ? 1 : batch_count;
+    this->is_copy = false;
 }
 
-/* As a copy without padding will be; checked only for what is to come. */
-static bool pack(stand_in *this) {
+/* As a copy without padding will be. False: larger than memory; `device` is untouched then. */
+static bool pack(const stand_in *this, pmm_operand *device) {
     pmm_shape shape = this->host.shape;
     if (shape.inner != 0 && shape.outer > INT64_MAX / shape.inner)
         return false;
-    this->is_copy = true;
-    this->device.leading = shape.inner > 1 ? shape.inner : 1;
-    this->device.offset = 0;
-    this->device.offsets = NULL;
-    this->device.stride = this->count > 1 ? shape.outer * shape.inner : 0;
+    device->leading = shape.inner > 1 ? shape.inner : 1;
+    device->offset = 0;
+    device->offsets = NULL;
+    device->stride = this->count > 1 ? shape.outer * shape.inner : 0;
     return true;
 }
 
@@ -85,9 +83,11 @@ static portmm_status allocate(const char *function, portmm_context *context, sta
                         function, this->host.name, this->host.name, (long long)this->host.leading);
     portmm_status status = backend->buffer_wrap(context->device, this->memory, bytes, &this->device.buffer);
     if (status == PORTMM_STATUS_UNSUPPORTED) {
-        pack(this); /* no larger than what was just counted */
+        this->is_copy = pack(this, &this->device); /* no larger than what was just counted */
         bytes = (size_t)this->host.shape.outer * (size_t)this->host.shape.inner * (size_t)this->count * element;
+        pmm_span_begin(&context->runtime.timeline, PORTMM_PHASE_ALLOCATE, "matrix");
         status = backend->buffer_create(context->device, bytes, &this->device.buffer);
+        pmm_span_end();
     }
     return status;
 }
@@ -99,11 +99,9 @@ static portmm_status run_on_stand_ins(const char *function, portmm_context *cont
     pmm_operand operands[PMM_OPERANDS];
     if (context->host_queue == NULL)
         status = portmm_queue_create(context, &context->host_queue);
-    pmm_span_begin(&context->runtime.timeline, PORTMM_PHASE_ALLOCATE, "matrices"); /* one: a small product feels it */
     for (int i = PMM_A; i < PMM_OPERANDS && status == PORTMM_STATUS_SUCCESS; i++)
         if (pmm_gemm_uses(gemm, i))
             status = allocate(function, context, &stand_ins[i], gemm);
-    pmm_span_end();
     for (int i = PMM_A; i < PMM_OPERANDS && status == PORTMM_STATUS_SUCCESS; i++)
         if (stand_ins[i].is_copy && (i != PMM_C || pmm_gemm_reads_c(gemm)))
             status = copy_all(context, &stand_ins[i], element, true);
@@ -131,13 +129,9 @@ static portmm_status check_sizes(const char *function, const portmm_context *con
         return PORTMM_STATUS_SUCCESS;
     pmm_gemm packed = *gemm;
     pmm_operand operands[PMM_OPERANDS];
-    for (int i = PMM_A; i < PMM_OPERANDS; i++) {
-        stand_in copy = stand_ins[i];
-        if (pack(&copy))
-            operands[i] = copy.device;
-        else
-            operands[i] = copy.host; /* beyond every engine */
-    }
+    pmm_gemm_get_operands(gemm, operands);
+    for (int i = PMM_A; i < PMM_OPERANDS; i++)
+        pack(&stand_ins[i], &operands[i]); /* if it cannot be, it is beyond every engine as it is */
     pmm_gemm_set_operands(&packed, operands);
     return pmm_engines_check(function, context, &packed);
 }
@@ -170,7 +164,7 @@ portmm_status pmm_gemm_on_host(const char *function, portmm_context *context, pm
     stand_in stand_ins[PMM_OPERANDS];
     pmm_gemm_get_operands(gemm, operands);
     for (int i = PMM_A; i < PMM_OPERANDS; i++)
-        stand_ins[i] = make_stand_in(&operands[i], memory[i], gemm->batch_count);
+        make_stand_in(&stand_ins[i], &operands[i], memory[i], gemm->batch_count);
     status = check_memory(function, gemm, stand_ins);
     if (status == PORTMM_STATUS_SUCCESS)
         status = check_sizes(function, context, gemm, stand_ins);

@@ -30,9 +30,12 @@ portmm_status portmm_queue_create(portmm_context *context, portmm_queue **queue)
 
 portmm_status pmm_queue_settle(portmm_queue *queue) {
     portmm_context *context = queue->context;
-    pmm_span_begin(&context->runtime.timeline, pmm_context_product_phase(context), "wait for the queue");
-    portmm_status status = context->backend->queue_finish(queue->queue);
-    pmm_span_end();
+    portmm_status status = PORTMM_STATUS_SUCCESS;
+    if (!context->backend->is_immediate) {
+        pmm_span_begin(&context->runtime.timeline, pmm_context_product_phase(context), "wait for the queue");
+        status = context->backend->queue_finish(queue->queue);
+        pmm_span_end();
+    }
     if (queue->has_products)
         atomic_store(&context->first_product_done, true);
     queue->has_products = false;

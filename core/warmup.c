@@ -219,9 +219,10 @@ bool pmm_warmup_prove(portmm_context *context, const pmm_engine *engine, const p
 
 /* Whether there is something to take: because of this product, or of one that had to wait. */
 static bool take_turn(pmm_warmup *warmup, bool wanted, const pmm_gemm *gemm, pmm_gemm *form) {
-    *form = pmm_gemm_form(gemm);
     pmm_mutex_lock(&warmup->mutex);
-    if (!wanted && warmup->postponed && pmm_clock_ns() >= warmup->ask_again_ns) {
+    if (wanted) {
+        *form = pmm_gemm_form(gemm);
+    } else if (warmup->postponed && pmm_clock_ns() >= warmup->ask_again_ns) {
         *form = warmup->postponed_form;
         wanted = true;
     }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a product through the public interface costs on the CPU backend over cblas_sgemm of the same OpenBLAS, called
- * directly, at 8x8x8, where the product itself takes next to nothing. Rounds of both ways alternate, so that what else
- * the machine does hits both; the medians of the rounds are compared.
+ * directly, at 8x8x8, where the product itself takes next to nothing. Rounds of all ways alternate, so that what else
+ * the machine does hits all; the medians of a block of rounds are compared. Of several blocks the one with the least
+ * difference counts: what else runs can only add to it.
  *
  *     measure_overhead [LIMIT_NS]     ends with 1 if one of the ways costs more than that
  */
@@ -13,7 +14,7 @@
 
 #include <portmm/portmm.h>
 
-enum { N = 8, ROUNDS = 201, CALLS = 2000 };
+enum { N = 8, BLOCKS = 9, ROUNDS = 31, CALLS = 1000 };
 
 typedef void cblas_fn(int layout, int transa, int transb, int m, int n, int k, float alpha, const float *a, int lda,
                       const float *b, int ldb, float beta, float *c, int ldc);
@@ -94,8 +95,23 @@ static void check_result(const char *way) {
     memset(c, 0, sizeof c);
 }
 
-int main(int argc, char **argv) {
+static void measure_block(double medians[WAYS]) {
     static double times[WAYS][ROUNDS];
+    for (int round = 0; round < ROUNDS; round++)
+        for (int way = 0; way < WAYS; way++) {
+            uint64_t begin = portmm_clock_ns();
+            for (int i = 0; i < CALLS; i++)
+                ways[way].call();
+            times[way][round] = (double)(portmm_clock_ns() - begin) / CALLS;
+        }
+    for (int way = 0; way < WAYS; way++) {
+        qsort(times[way], ROUNDS, sizeof **times, compare);
+        medians[way] = times[way][ROUNDS / 2];
+    }
+}
+
+int main(int argc, char **argv) {
+    static double medians[BLOCKS][WAYS];
     double limit = argc > 1 ? strtod(argv[1], NULL) : 0;
     int failed = 0;
     open_all();
@@ -106,19 +122,17 @@ int main(int argc, char **argv) {
             stop("portmm_buffer_read");
         check_result(ways[way].name);
     }
-    for (int round = 0; round < ROUNDS; round++)
-        for (int way = 0; way < WAYS; way++) {
-            uint64_t begin = portmm_clock_ns();
-            for (int i = 0; i < CALLS; i++)
-                ways[way].call();
-            times[way][round] = (double)(portmm_clock_ns() - begin) / CALLS;
-        }
+    for (int block = 0; block < BLOCKS; block++)
+        measure_block(medians[block]);
     for (int way = 0; way < WAYS; way++) {
-        qsort(times[way], ROUNDS, sizeof **times, compare);
-        double over = times[way][ROUNDS / 2] - times[0][ROUNDS / 2];
-        printf("%-18s %7.0f ns, %6.0f more (quartiles %.0f to %.0f)\n", ways[way].name, times[way][ROUNDS / 2], over,
-               times[way][ROUNDS / 4], times[way][3 * ROUNDS / 4]);
-        failed |= limit > 0 && over > limit;
+        double least = medians[0][way] - medians[0][0], most = least;
+        for (int block = 1; block < BLOCKS; block++) {
+            double over = medians[block][way] - medians[block][0];
+            least = over < least ? over : least;
+            most = over > most ? over : most;
+        }
+        printf("%-18s %6.0f ns more than cblas_sgemm; up to %.0f in other blocks\n", ways[way].name, least, most);
+        failed |= limit > 0 && least > limit;
     }
     if (failed)
         printf("more than the limit of %.0f ns\n", limit);

@@ -301,6 +301,9 @@ typedef struct pmm_backend {
     portmm_status (*buffer_borrow)(pmm_device *device, void *native, size_t *size, pmm_buffer **buffer);
     /* The driver's own object behind an event, valid as long as the event. */
     portmm_status (*event_native)(pmm_event *event, void **native);
+
+    /* Every command is complete when the call that enqueues it returns: there is nothing to wait for. */
+    bool is_immediate;
 } pmm_backend;
 
 /* Never NULL. Calls nothing that can fail or take time. */
