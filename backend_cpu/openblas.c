@@ -6,18 +6,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* cblas.h of a build with 32-bit integers; enumerations are passed as int. */
-typedef void sgemm_fn(int layout, int transa, int transb, int m, int n, int k, float alpha, const float *a, int lda,
-                      const float *b, int ldb, float beta, float *c, int ldc);
+#include "epilogue.h"
+#include "narrow.h"
+
+/* As pmm_cpu_sgemm_fn; a complex type's scalars are pairs. */
 typedef void dgemm_fn(int layout, int transa, int transb, int m, int n, int k, double alpha, const double *a, int lda,
                       const double *b, int ldb, double beta, double *c, int ldc);
+typedef void complex_fn(int layout, int transa, int transb, int m, int n, int k, const void *alpha, const void *a,
+                        int lda, const void *b, int ldb, const void *beta, void *c, int ldc);
 typedef char *text_fn(void);
 typedef int number_fn(void);
 
 struct pmm_engine_state {
     const pmm_host *host;
-    sgemm_fn *sgemm;
+    pmm_cpu_sgemm_fn *sgemm;
     dgemm_fn *dgemm;
+    complex_fn *cgemm, *zgemm;
 };
 
 static void *find_library(const pmm_host *host, const char **why) {
@@ -68,9 +72,11 @@ static portmm_status open_engine(pmm_device *device, pmm_engine_state **engine) 
     if (library == NULL)
         return PORTMM_STATUS_UNAVAILABLE;
     text_fn *get_config = NULL;
-    sgemm_fn *sgemm = NULL;
-    dgemm_fn *dgemm = NULL;
-    if (!find_function(host, library, "cblas_sgemm", &sgemm) || !find_function(host, library, "cblas_dgemm", &dgemm) ||
+    pmm_engine_state found = {.host = host};
+    if (!find_function(host, library, "cblas_sgemm", &found.sgemm) ||
+        !find_function(host, library, "cblas_dgemm", &found.dgemm) ||
+        !find_function(host, library, "cblas_cgemm", &found.cgemm) ||
+        !find_function(host, library, "cblas_zgemm", &found.zgemm) ||
         !find_function(host, library, "openblas_get_config", &get_config))
         return host->fail(PORTMM_STATUS_UNAVAILABLE,
                           "cpu: the OpenBLAS found has no CBLAS interface; install libopenblas0");
@@ -82,7 +88,7 @@ static portmm_status open_engine(pmm_device *device, pmm_engine_state **engine) 
     pmm_engine_state *made = malloc(sizeof *made);
     if (made == NULL)
         return host->fail(PORTMM_STATUS_OUT_OF_MEMORY, "cpu: no memory for an engine");
-    *made = (pmm_engine_state){.host = host, .sgemm = sgemm, .dgemm = dgemm};
+    *made = found;
     *engine = made;
     return PORTMM_STATUS_SUCCESS;
 }
@@ -91,23 +97,57 @@ static void close_engine(pmm_engine_state *engine) {
     free(engine);
 }
 
-static portmm_status run_gemm(pmm_engine_state *engine, pmm_queue *queue, const pmm_gemm *gemm, size_t wait_count,
-                              pmm_event *const *wait_list, pmm_event **event) {
-    (void)queue, (void)wait_count, (void)wait_list; /* all earlier commands are complete */
+static void run_complex(complex_fn *function, const pmm_gemm *gemm, const void *alpha, const void *beta, void *a,
+                        void *b, void *c) {
+    function((int)gemm->layout, (int)gemm->transa, (int)gemm->transb, (int)gemm->m, (int)gemm->n, (int)gemm->k, alpha,
+             a, (int)gemm->lda, b, (int)gemm->ldb, beta, c, (int)gemm->ldc);
+}
+
+/* A product in a type that OpenBLAS has; a, b and c are where the matrices begin. */
+static void run_native(const pmm_engine_state *engine, const pmm_gemm *gemm, void *a, void *b, void *c) {
     int layout = (int)gemm->layout, transa = (int)gemm->transa, transb = (int)gemm->transb;
     int m = (int)gemm->m, n = (int)gemm->n, k = (int)gemm->k;
     int lda = (int)gemm->lda, ldb = (int)gemm->ldb, ldc = (int)gemm->ldc;
-    const void *a = gemm->a->memory, *b = gemm->b->memory;
-    void *c = gemm->c->memory;
-    if (gemm->dtype == PORTMM_F32)
-        engine->sgemm(layout, transa, transb, m, n, k, (float)gemm->alpha, (const float *)a + gemm->a_offset, lda,
-                      (const float *)b + gemm->b_offset, ldb, (float)gemm->beta, (float *)c + gemm->c_offset, ldc);
-    else
-        engine->dgemm(layout, transa, transb, m, n, k, gemm->alpha, (const double *)a + gemm->a_offset, lda,
-                      (const double *)b + gemm->b_offset, ldb, gemm->beta, (double *)c + gemm->c_offset, ldc);
-    if (event != NULL)
+    if (gemm->dtype == PORTMM_F32) {
+        engine->sgemm(layout, transa, transb, m, n, k, (float)gemm->alpha, a, lda, b, ldb, (float)gemm->beta, c, ldc);
+    } else if (gemm->dtype == PORTMM_F64) {
+        engine->dgemm(layout, transa, transb, m, n, k, gemm->alpha, a, lda, b, ldb, gemm->beta, c, ldc);
+    } else if (gemm->dtype == PORTMM_C32) {
+        const float alpha[2] = {(float)gemm->alpha, (float)gemm->alpha_im};
+        const float beta[2] = {(float)gemm->beta, (float)gemm->beta_im};
+        run_complex(engine->cgemm, gemm, alpha, beta, a, b, c);
+    } else {
+        const double alpha[2] = {gemm->alpha, gemm->alpha_im}, beta[2] = {gemm->beta, gemm->beta_im};
+        run_complex(engine->zgemm, gemm, alpha, beta, a, b, c);
+    }
+}
+
+static void *get_start(const pmm_buffer *buffer, int64_t offset, size_t element) {
+    return buffer->memory + (size_t)offset * element;
+}
+
+static portmm_status run_gemm(pmm_engine_state *engine, pmm_queue *queue, const pmm_gemm *gemm, size_t wait_count,
+                              pmm_event *const *wait_list, pmm_event **event) {
+    static const size_t sizes[] = {[PORTMM_F32] = 4, [PORTMM_F64] = 8, [PORTMM_C32] = 8, [PORTMM_C64] = 16};
+    (void)queue, (void)wait_count, (void)wait_list; /* all earlier commands are complete */
+    portmm_status status = PORTMM_STATUS_SUCCESS;
+    if (gemm->dtype == PORTMM_F16 || gemm->dtype == PORTMM_BF16) {
+        status = pmm_cpu_narrow_gemm(engine->host, engine->sgemm, gemm);
+    } else {
+        size_t element = sizes[gemm->dtype];
+        void *c = get_start(gemm->c, gemm->c_offset, element);
+        run_native(engine, gemm, get_start(gemm->a, gemm->a_offset, element),
+                   get_start(gemm->b, gemm->b_offset, element), c);
+        if (pmm_cpu_has_epilogue(gemm)) {
+            const pmm_cpu_epilogue finish = pmm_cpu_make_epilogue(gemm, gemm->ldc);
+            const pmm_epilogue *epilogue = &gemm->epilogue;
+            pmm_cpu_finish(&finish, gemm->dtype, c,
+                           finish.has_bias ? get_start(epilogue->bias, epilogue->bias_offset, element) : NULL);
+        }
+    }
+    if (status == PORTMM_STATUS_SUCCESS && event != NULL)
         *event = &pmm_cpu_complete;
-    return PORTMM_STATUS_SUCCESS;
+    return status;
 }
 
 static bool never_wants_capture(pmm_engine_state *engine) {
@@ -121,7 +161,9 @@ static void capture_nothing(pmm_engine_state *engine) {
 
 const pmm_engine pmm_cpu_openblas = {
     .name = "openblas",
-    .dtypes = PORTMM_DTYPE_BIT(PORTMM_F32) | PORTMM_DTYPE_BIT(PORTMM_F64),
+    .dtypes = PORTMM_DTYPE_BIT(PORTMM_F32) | PORTMM_DTYPE_BIT(PORTMM_F64) | PORTMM_DTYPE_BIT(PORTMM_C32) |
+              PORTMM_DTYPE_BIT(PORTMM_C64) | PORTMM_DTYPE_BIT(PORTMM_F16) | PORTMM_DTYPE_BIT(PORTMM_BF16),
+    .features = PMM_ENGINE_EPILOGUES, /* batches are a loop: the core's */
     .max_size = INT32_MAX,
     .max_index = INT64_MAX / 16, /* it multiplies indices in 64 bits */
     .open = open_engine,
