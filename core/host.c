@@ -27,7 +27,10 @@ static void host_log(const pmm_host *host, portmm_log_level level, const char *f
 }
 
 static void host_span_begin(const pmm_host *host, portmm_phase phase, const char *detail) {
-    pmm_span_begin(&get_opened(host)->runtime->timeline, phase, detail);
+    pmm_runtime *runtime = get_opened(host)->runtime;
+    if (phase == PORTMM_PHASE_BUILD)
+        atomic_fetch_add(&runtime->cache.compiled, 1);
+    pmm_span_begin(&runtime->timeline, phase, detail);
 }
 
 static void host_span_end(const pmm_host *host) {

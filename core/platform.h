@@ -126,8 +126,10 @@ pmm_io pmm_file_read(int directory, const char *name, pmm_trust trust, size_t ma
 /* The file appears under its name whole or not at all, also after a crash of the machine. MISSING: the directory was
  * deleted meanwhile. */
 pmm_io pmm_file_write(int directory, const char *name, const void *data, size_t size, char why[PMM_IO_TEXT]);
-/* At the end of the file, which is made if it is missing; in one piece where the file system appends in one piece. */
-pmm_io pmm_file_append(int directory, const char *name, const void *data, size_t size, char why[PMM_IO_TEXT]);
+/* At the end of the file, which is made if it is missing; in one piece where the file system appends in one piece.
+ * *size_after: about how large the file is then. */
+pmm_io pmm_file_append(int directory, const char *name, const void *data, size_t size, uint64_t *size_after,
+                       char why[PMM_IO_TEXT]);
 pmm_io pmm_file_remove(int directory, const char *name, const pmm_file_id *id, char why[PMM_IO_TEXT]);
 /* Whether it is what pmm_file_write left when its process was killed. */
 bool pmm_file_is_temporary(const char *name);

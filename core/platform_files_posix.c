@@ -440,7 +440,8 @@ pmm_io pmm_file_write(int directory, const char *name, const void *data, size_t 
     return result;
 }
 
-pmm_io pmm_file_append(int directory, const char *name, const void *data, size_t size, char why[PMM_IO_TEXT]) {
+pmm_io pmm_file_append(int directory, const char *name, const void *data, size_t size, uint64_t *size_after,
+                       char why[PMM_IO_TEXT]) {
     int file = open_at(directory, name, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK, 0600);
     if (file < 0)
         return tell_errno(why, "open", name);
@@ -448,6 +449,8 @@ pmm_io pmm_file_append(int directory, const char *name, const void *data, size_t
     pmm_io result = check_file(file, name, PMM_TRUST_USER, &status, why);
     if (result == PMM_IO_OK)
         result = write_fully(file, data, size, name, why);
+    if (result == PMM_IO_OK)
+        *size_after = (uint64_t)status.st_size + size;
     calls->close(file);
     return result;
 }

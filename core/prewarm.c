@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <portmm/cache.h>
+
 #include "gemm.h"
 #include "scratch.h"
 #include "status.h"
+#include "structs.h"
 
 static portmm_status read_problem(const portmm_context *context, const portmm_problem *problem, pmm_gemm *gemm) {
     portmm_status status = pmm_gemm_from_problem("portmm_prewarm", problem, gemm);
@@ -49,4 +52,25 @@ portmm_status portmm_prewarm(portmm_context *context, const portmm_problem *prob
     if (status == PORTMM_STATUS_SUCCESS)
         pmm_engines_apply(context, &gemm, &choice);
     return status;
+}
+
+portmm_status portmm_cache_prewarm(portmm_context *context, const portmm_problem *problem,
+                                   portmm_cache_prewarmed *report) {
+    pmm_clear_error();
+    if (context == NULL || report == NULL)
+        return pmm_fail(PORTMM_STATUS_INVALID_ARGUMENT, "portmm_cache_prewarm: context or report is NULL");
+    pmm_cache *cache = &context->runtime.cache;
+    pmm_context_await_device(context); /* whose programs are not counted */
+    uint64_t begin = pmm_clock_ns(), compiled = atomic_load(&cache->compiled), hits = atomic_load(&cache->hits),
+             stores = atomic_load(&cache->stores);
+    portmm_status status = portmm_prewarm(context, problem);
+    portmm_cache_prewarmed ours = {.struct_size = sizeof ours,
+                                   .compiled = atomic_load(&cache->compiled) - compiled,
+                                   .loaded = atomic_load(&cache->hits) - hits,
+                                   .stored = atomic_load(&cache->stores) - stores,
+                                   .failed = status != PORTMM_STATUS_SUCCESS,
+                                   .ns = pmm_clock_ns() - begin};
+    ours.already_there = ours.failed == 0 && ours.compiled == 0 && ours.stored == 0;
+    portmm_status written = pmm_struct_out(report, &ours, sizeof ours, "report");
+    return status != PORTMM_STATUS_SUCCESS ? status : written;
 }

@@ -12,8 +12,9 @@ export LC_ALL
 # Headers of C11. Everything else has to be allowed by name.
 c_library='(assert|complex|ctype|errno|fenv|float|inttypes|iso646|limits|locale|math|setjmp|signal|stdalign|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|stdnoreturn|string|tgmath|threads|time|uchar|wchar|wctype)\.h'
 cpp_library='[a-z_]+' # <string>, <vector>: for the odd C++ file
-public='portmm/portmm\.h'
+public='portmm/(portmm|cache)\.h'
 for_backends='portmm/(portmm|backend)\.h'
+for_core='portmm/(portmm|backend|cache)\.h'
 opencl='(CL/[a-z_]+\.h|clblast(_c)?\.h)'
 cuda='(cuda|cudaTypedefs|cuda_runtime_api|cublas_v2|cublasLt|nvrtc|nvml)\.h'
 blas='(cblas|openblas/[a-z_]+)\.h'
@@ -75,7 +76,7 @@ check_licences() {
 }
 
 check_all() { # in the top directory; prints what is wrong
-    check_folder core "$for_backends|zstd\.h|xxhash\.h"
+    check_folder core "$for_core|zstd\.h|xxhash\.h"
     check_folder backend_cpu "$for_backends|$blas"
     check_folder backend_cl "$for_backends|$opencl|$cpp_library"
     check_folder backend_cuda "$for_backends|$cuda|$cpp_library"

@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# usage: check_symbols.sh LIBRARY HEADER MAP [NM]
+# usage: check_symbols.sh LIBRARY MAP NM HEADER...
 #
-# What the library exports, what the header declares and what the map lists are the same names.
+# What the library exports, what the headers declare and what the map lists are the same names.
 set -u
-library=$1 header=$2 map=$3 nm=${4:-nm}
+library=$1 map=$2 nm=$3
+shift 3
 here=$(dirname "$0")
 scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
@@ -13,10 +14,10 @@ LC_ALL=C
 export LC_ALL
 
 # Every use of the word counts here, so that a declaration which list_symbols.sh cannot read does not go unseen.
-declared=$("$here/list_symbols.sh" "$header" | tee "$scratch/header" | wc -l)
-marked=$(grep -c '^PORTMM_API ' "$header")
+declared=$("$here/list_symbols.sh" "$@" | tee "$scratch/header" | wc -l)
+marked=$(cat "$@" | grep -c '^PORTMM_API ')
 if [ "$declared" -eq 0 ] || [ "$declared" -ne "$marked" ]; then
-    echo "$header: $marked declarations, but $declared were read"
+    echo "$*: $marked declarations, but $declared were read"
     exit 1
 fi
 # The version itself is a symbol of kind A.

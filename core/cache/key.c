@@ -55,6 +55,18 @@ bool pmm_key_next(const unsigned char *encoded, size_t size, size_t *at, pmm_key
     return true;
 }
 
+bool pmm_key_is_whole(const unsigned char *encoded, size_t size) {
+    size_t at = 0;
+    pmm_key_part part;
+    while (pmm_key_next(encoded, size, &at, &part)) {
+    }
+    return at == size;
+}
+
+bool pmm_key_is_name(const char *name) {
+    return strlen(name) == PMM_KEY_NAME_SIZE - 1 && strspn(name, "0123456789abcdef") == PMM_KEY_NAME_SIZE - 1;
+}
+
 void pmm_key_name(const unsigned char *encoded, size_t size, char name[PMM_KEY_NAME_SIZE]) {
     static const char digits[] = "0123456789abcdef";
     XXH128_canonical_t hash;

@@ -21,6 +21,12 @@ typedef struct pmm_key_part {
  * key if *at is its size. */
 bool pmm_key_next(const unsigned char *encoded, size_t size, size_t *at, pmm_key_part *part);
 
+/* Whether fields fill it to its end. */
+bool pmm_key_is_whole(const unsigned char *encoded, size_t size);
+
+/* Whether it can be a name. */
+bool pmm_key_is_name(const char *name);
+
 void pmm_key_name(const unsigned char *encoded, size_t size, char name[PMM_KEY_NAME_SIZE]);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "cache/entry.h"
 #include "cache/key.h"
+#include "cache/statistics.h"
 #include "cache/trial.h"
 #include "cache/upkeep.h"
 #include "context.h"
@@ -30,12 +31,12 @@ static bool open_tiers(pmm_cache *cache) {
     static const char anchor;
     char own[4096];
     const char *path = cache->config->cache_path_ro;
-    if (path != NULL && !pmm_tiers_add(&cache->tiers, path, report_tier, cache))
+    if (path != NULL && !pmm_tiers_add(&cache->tiers, path, false, report_tier, cache))
         return false;
     if (!pmm_directory_of(&anchor, own, sizeof own - sizeof PMM_CACHE_BESIDE))
         return true;
     strcat(own, PMM_CACHE_BESIDE);
-    return pmm_tiers_add(&cache->tiers, own, report_tier, cache);
+    return pmm_tiers_add(&cache->tiers, own, true, report_tier, cache);
 }
 
 static char *make_identity(const pmm_config *config) {
@@ -62,6 +63,9 @@ bool pmm_cache_init(pmm_cache *cache, const pmm_config *config) {
 
 void pmm_cache_fini(pmm_cache *cache) {
     pmm_trial_fini(cache);
+    if (cache->identity != NULL)
+        pmm_statistics_add(cache);
+    pmm_missed_fini(&cache->missed);
     pmm_tiers_fini(&cache->tiers);
     free(cache->identity);
     pmm_mutex_fini(&cache->mutex);
@@ -182,6 +186,17 @@ bool pmm_cache_peek(pmm_cache *cache, const pmm_cache_key *key, void **data, siz
     return found;
 }
 
+/* The key is kept, to explain the miss. */
+static void note_miss(pmm_cache *cache, const pmm_cache_key *key) {
+    pmm_mutex_lock(&cache->mutex);
+    if (cache->missed.count < PMM_MAX_MISSED) {
+        encoded_key encoded = encode_key(key);
+        if (encoded.bytes != NULL)
+            pmm_missed_add(&cache->missed, encoded.bytes, encoded.size);
+    }
+    pmm_mutex_unlock(&cache->mutex);
+}
+
 bool pmm_cache_get(pmm_cache *cache, const pmm_cache_key *key, void **data, size_t *size) {
     if (cache->config->cache_mode == PORTMM_CACHE_OFF)
         return false;
@@ -191,6 +206,8 @@ bool pmm_cache_get(pmm_cache *cache, const pmm_cache_key *key, void **data, size
     atomic_fetch_add(found ? &cache->hits : &cache->misses, 1);
     if (found)
         atomic_fetch_add(&cache->bytes, *size);
+    else
+        note_miss(cache, key);
     return found;
 }
 

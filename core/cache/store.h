@@ -13,6 +13,7 @@
 
 #include <stdatomic.h>
 
+#include "cache/explain.h"
 #include "cache/tier.h"
 #include "config.h"
 #include "platform.h"
@@ -32,8 +33,10 @@ typedef struct pmm_cache {
     char reason[PMM_IO_TEXT];
     pmm_trial *trials; /* taken by this process */
     atomic_uint_fast64_t hits, misses, stores, bypassed, healed, faults, bytes, helpers;
-    atomic_uint_fast64_t memory_hits, evicted;
+    atomic_uint_fast64_t memory_hits, evicted, compiled, waited, gave_up, remembered;
     atomic_uint_fast64_t on_trial; /* entries put there and not handed to a process that tries them */
+    pmm_missed missed;             /* under the mutex */
+    bool counts_nothing;           /* of a tool: not for the statistics */
 } pmm_cache;
 
 /* `config` outlives the cache. False: no memory. */

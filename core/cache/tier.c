@@ -43,32 +43,62 @@ static pmm_io open_bundle(pmm_tier *tier, char why[PMM_IO_TEXT]) {
     return verdict == PMM_ENTRY_GOOD ? PMM_IO_OK : tell_damage(tier->path, verdict, why);
 }
 
-static void close_tier(pmm_tier *tier) {
+void pmm_tier_close(pmm_tier *tier) {
     if (tier->is_bundle)
         pmm_file_close(tier->file);
     free(tier->head);
     free(tier->path);
+    free(tier->reason);
 }
 
+static char *copy_text(const char *text) {
+    size_t size = strlen(text) + 1;
+    char *copy = malloc(size);
+    return copy != NULL ? memcpy(copy, text, size) : NULL;
+}
+
+pmm_io pmm_tier_open_bundle(pmm_tier *tier, const char *path, char why[PMM_IO_TEXT]) {
+    *tier = (pmm_tier){.path = copy_text(path)};
+    return tier->path != NULL ? open_bundle(tier, why) : tell_damage(path, PMM_ENTRY_NO_MEMORY, why);
+}
+
+/* How tiers are added: the same for all of one search path. */
+typedef struct adding {
+    pmm_tiers *tiers;
+    bool beside;
+    pmm_tier_report report;
+    void *user;
+} adding;
+
 /* Takes `path`. */
-static bool add_tier(pmm_tiers *tiers, char *path, bool is_directory, pmm_tier_report report, void *user) {
+static pmm_tier *append_tier(const adding *this, char *path) {
+    pmm_tiers *tiers = this->tiers;
     pmm_tier *items = path != NULL ? realloc(tiers->items, (tiers->count + 1) * sizeof *items) : NULL;
     if (items == NULL) {
         free(path);
-        return false;
+        return NULL;
     }
-    char why[PMM_IO_TEXT] = "";
     tiers->items = items;
-    pmm_tier *tier = &items[tiers->count];
-    *tier = (pmm_tier){.path = path};
-    pmm_io result = is_directory ? PMM_IO_OK : open_bundle(tier, why);
-    if (result == PMM_IO_OK) {
-        tiers->count++;
-    } else {
-        report(user, result, why);
-        close_tier(tier);
-    }
-    return true;
+    pmm_tier *tier = &items[tiers->count++];
+    *tier = (pmm_tier){.path = path, .beside = this->beside};
+    return tier;
+}
+
+static void settle_tier(const adding *this, pmm_tier *tier, pmm_io state, const char *why) {
+    tier->state = state;
+    if (state == PMM_IO_OK)
+        return;
+    tier->reason = copy_text(why);
+    this->report(this->user, state, why);
+}
+
+/* Takes `path`. */
+static bool add_bundle(const adding *this, char *path) {
+    char why[PMM_IO_TEXT] = "";
+    pmm_tier *tier = append_tier(this, path);
+    if (tier != NULL)
+        settle_tier(this, tier, open_bundle(tier, why), why);
+    return tier != NULL;
 }
 
 static char *join_path(const char *directory, const char *name, size_t name_size) {
@@ -84,19 +114,19 @@ static int compare_names(const void *left, const void *right) {
 }
 
 /* Sorted by name, so that every process looks in the same order. */
-static bool add_bundles_of(pmm_tiers *tiers, const char *path, const pmm_file_info *files, size_t count,
-                           pmm_tier_report report, void *user) {
+static bool add_bundles_of(const adding *this, const char *path, const pmm_file_info *files, size_t count) {
     for (size_t i = 0; i < count; i++) {
         size_t length = strlen(files[i].name), suffix = strlen(PMM_BUNDLE_SUFFIX);
         if (length <= suffix || strcmp(files[i].name + length - suffix, PMM_BUNDLE_SUFFIX) != 0)
             continue;
-        if (!add_tier(tiers, join_path(path, files[i].name, length), false, report, user))
+        if (!add_bundle(this, join_path(path, files[i].name, length)))
             return false;
     }
     return true;
 }
 
-static bool add_directory(pmm_tiers *tiers, const char *path, pmm_tier_report report, void *user) {
+/* Takes `path`. */
+static bool add_directory(const adding *this, char *path) {
     char why[PMM_IO_TEXT] = "";
     int directory;
     pmm_file_info *files = NULL;
@@ -106,41 +136,43 @@ static bool add_directory(pmm_tiers *tiers, const char *path, pmm_tier_report re
         result = pmm_directory_list(directory, &files, &count, why);
         pmm_directory_close(directory);
     }
-    if (result != PMM_IO_OK) {
-        report(user, result, why);
-        return true;
-    }
     if (count > 1)
         qsort(files, count, sizeof *files, compare_names);
-    bool complete = add_tier(tiers, join_path("", path, strlen(path)), true, report, user) &&
-                    add_bundles_of(tiers, path, files, count, report, user);
+    pmm_tier *tier = append_tier(this, path);
+    if (tier != NULL)
+        settle_tier(this, tier, result, why);
+    bool complete = tier != NULL && add_bundles_of(this, path, files, count);
     free(files);
     return complete;
 }
 
-static bool add_path(pmm_tiers *tiers, char *path, pmm_tier_report report, void *user) {
-    if (path == NULL)
+/* Takes `path`. */
+static bool add_relative(const adding *this, char *path) {
+    char why[PMM_IO_TEXT];
+    pmm_tier *tier = append_tier(this, path);
+    if (tier == NULL)
         return false;
-    if (path[0] != '/') {
-        char why[PMM_IO_TEXT];
-        snprintf(why, sizeof why, "%.400s in PORTMM_CACHE_PATH_RO is not an absolute path and is passed over", path);
-        report(user, PMM_IO_REFUSED, why);
-        free(path);
-        return true;
-    }
-    if (!pmm_is_directory(path))
-        return add_tier(tiers, path, false, report, user);
-    bool complete = add_directory(tiers, path, report, user);
-    free(path);
-    return complete;
+    snprintf(why, sizeof why, "%.400s in PORTMM_CACHE_PATH_RO is not an absolute path and is passed over", path);
+    settle_tier(this, tier, PMM_IO_REFUSED, why);
+    return true;
 }
 
-bool pmm_tiers_add(pmm_tiers *tiers, const char *search_path, pmm_tier_report report, void *user) {
+static bool add_path(const adding *this, char *path) {
+    if (path == NULL)
+        return false;
+    if (path[0] != '/')
+        return add_relative(this, path);
+    /* The installation's is a directory, also while it is missing. */
+    return this->beside || pmm_is_directory(path) ? add_directory(this, path) : add_bundle(this, path);
+}
+
+bool pmm_tiers_add(pmm_tiers *tiers, const char *search_path, bool beside, pmm_tier_report report, void *user) {
+    const adding this = {tiers, beside, report, user};
     bool complete = true;
     for (const char *at = search_path; complete && *at != '\0';) {
-        size_t length = strcspn(at, ":");
+        size_t length = beside ? strlen(at) : strcspn(at, ":");
         if (length > 0)
-            complete = add_path(tiers, join_path("", at, length), report, user);
+            complete = add_path(&this, join_path("", at, length));
         at += length + (at[length] == ':');
     }
     return complete;
@@ -148,7 +180,7 @@ bool pmm_tiers_add(pmm_tiers *tiers, const char *search_path, pmm_tier_report re
 
 void pmm_tiers_fini(pmm_tiers *tiers) {
     for (size_t i = 0; i < tiers->count; i++)
-        close_tier(&tiers->items[i]);
+        pmm_tier_close(&tiers->items[i]);
     free(tiers->items);
     *tiers = (pmm_tiers){0};
 }
@@ -174,6 +206,8 @@ static pmm_io read_from_bundle(const pmm_tier *tier, const char *name, void **by
 }
 
 pmm_io pmm_tier_read(const pmm_tier *tier, const char *name, void **bytes, size_t *size, char why[PMM_IO_TEXT]) {
+    if (tier->state != PMM_IO_OK)
+        return PMM_IO_MISSING;
     if (tier->is_bundle)
         return read_from_bundle(tier, name, bytes, size, why);
     pmm_file_id id;
@@ -202,7 +236,17 @@ static pmm_io list_bundle(const pmm_bundle *bundle, pmm_file_info **files, size_
     return PMM_IO_OK;
 }
 
-pmm_io pmm_tier_list(const pmm_tier *tier, pmm_file_info **files, size_t *count, char why[PMM_IO_TEXT]) {
+size_t pmm_tier_keep_entries(pmm_file_info *files, size_t count) {
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (pmm_key_is_name(files[i].name))
+            files[kept++] = files[i];
+    return kept;
+}
+
+pmm_io pmm_tier_list_entries(const pmm_tier *tier, pmm_file_info **files, size_t *count, char why[PMM_IO_TEXT]) {
+    if (tier->state != PMM_IO_OK)
+        return PMM_IO_MISSING;
     if (tier->is_bundle)
         return list_bundle(&tier->bundle, files, count, why);
     int directory;
@@ -211,5 +255,7 @@ pmm_io pmm_tier_list(const pmm_tier *tier, pmm_file_info **files, size_t *count,
         return result;
     result = pmm_directory_list(directory, files, count, why);
     pmm_directory_close(directory);
+    if (result == PMM_IO_OK)
+        *count = pmm_tier_keep_entries(*files, *count);
     return result;
 }

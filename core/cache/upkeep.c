@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "cache/entry.h"
+#include "cache/key.h"
+#include "cache/statistics.h"
 #include "log.h"
 
 static const int64_t hour_ns = 3600000000000;
@@ -23,10 +25,6 @@ static int compare_stamps(const void *left, const void *right) {
     return strcmp(a->name, b->name);
 }
 
-static bool is_entry_name(const char *name) {
-    return strlen(name) == PMM_KEY_NAME_SIZE - 1 && strspn(name, "0123456789abcdef") == PMM_KEY_NAME_SIZE - 1;
-}
-
 /* Stamps of the future, from before a clock was set back, count as now. */
 static void sort_by_use(pmm_file_info *files, size_t count) {
     int64_t now = pmm_wall_clock_ns();
@@ -35,6 +33,14 @@ static void sort_by_use(pmm_file_info *files, size_t count) {
             files[i].stamp_ns = now;
     if (count > 1)
         qsort(files, count, sizeof *files, compare_stamps);
+}
+
+pmm_io pmm_cache_look(const pmm_cache *cache, char why[PMM_IO_TEXT]) {
+    int directory;
+    pmm_io result = open_below(cache, NULL, false, &directory, why);
+    if (result == PMM_IO_OK)
+        pmm_directory_close(directory);
+    return result;
 }
 
 pmm_io pmm_cache_list(const pmm_cache *cache, pmm_file_info **files, size_t *count, char why[PMM_IO_TEXT]) {
@@ -46,12 +52,8 @@ pmm_io pmm_cache_list(const pmm_cache *cache, pmm_file_info **files, size_t *cou
     pmm_directory_close(directory);
     if (result != PMM_IO_OK)
         return result;
-    size_t entries = 0;
-    for (size_t i = 0; i < *count; i++)
-        if (is_entry_name((*files)[i].name))
-            (*files)[entries++] = (*files)[i];
-    *count = entries;
-    sort_by_use(*files, entries);
+    *count = pmm_tier_keep_entries(*files, *count);
+    sort_by_use(*files, *count);
     return PMM_IO_OK;
 }
 
@@ -136,8 +138,8 @@ static void remove_old(const pmm_cache *cache, const char *below, bool (*is_left
 
 static void remove_leftovers(const pmm_cache *cache, bool all, bool dry_run, pmm_trimmed *trimmed) {
     remove_old(cache, PMM_CACHE_ENTRIES, pmm_file_is_temporary, all ? 0 : hour_ns, dry_run, trimmed);
-    remove_old(cache, PMM_CACHE_TRIALS, is_entry_name, all ? 0 : hour_ns, dry_run, trimmed);
-    remove_old(cache, PMM_CACHE_LOCKS, is_entry_name, all ? 0 : 24 * hour_ns, dry_run, trimmed);
+    remove_old(cache, PMM_CACHE_TRIALS, pmm_key_is_name, all ? 0 : hour_ns, dry_run, trimmed);
+    remove_old(cache, PMM_CACHE_LOCKS, pmm_key_is_name, all ? 0 : 24 * hour_ns, dry_run, trimmed);
 }
 
 static pmm_io trim(pmm_cache *cache, uint64_t limit, bool all, bool dry_run, pmm_trimmed *trimmed,
@@ -159,7 +161,10 @@ pmm_io pmm_cache_trim(pmm_cache *cache, uint64_t limit, bool dry_run, pmm_trimme
 }
 
 pmm_io pmm_cache_clear(pmm_cache *cache, bool dry_run, pmm_trimmed *trimmed, char why[PMM_IO_TEXT]) {
-    return trim(cache, 0, true, dry_run, trimmed, why);
+    pmm_io result = trim(cache, 0, true, dry_run, trimmed, why);
+    if (!dry_run)
+        pmm_statistics_clear(cache);
+    return result;
 }
 
 void pmm_cache_evict(pmm_cache *cache) {

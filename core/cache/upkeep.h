@@ -12,6 +12,9 @@ typedef struct pmm_trimmed {
     uint64_t failed;    /* could not be removed */
 } pmm_trimmed;
 
+/* What is to be said of the user's directory itself. */
+pmm_io pmm_cache_look(const pmm_cache *cache, char why[PMM_IO_TEXT]);
+
 /* The entries of the user's directory, the least recently used first. *files is from malloc. MISSING: no directory. */
 pmm_io pmm_cache_list(const pmm_cache *cache, pmm_file_info **files, size_t *count, char why[PMM_IO_TEXT]);
 

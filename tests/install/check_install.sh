@@ -20,7 +20,7 @@ fail() {
 
 cmake --install "$build" --prefix "$work/installed" >"$work/log" || fail "cmake --install: $(cat "$work/log")"
 mv "$work/installed" "$prefix"
-for file in 'portmm.h' 'backend.h' 'libportmm.so' 'portmm-cpu.so' 'portmm-warm' 'portmm.pc' 'LICENSE'; do
+for file in 'portmm.h' 'cache.h' 'backend.h' 'libportmm.so' 'portmm-cpu.so' 'portmm-warm' 'portmm.pc' 'LICENSE'; do
     [ -n "$(find "$prefix" -name "$file")" ] || fail "$file was not installed"
 done
 if [ -x "$prefix/bin/portmm-bench" ]; then
