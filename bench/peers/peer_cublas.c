@@ -8,8 +8,8 @@
  */
 #include "child.h"
 #include "platform.h"
+#include "platform_symbols.h"
 
-#include <dlfcn.h>
 #include <string.h>
 
 typedef unsigned long long device_address;
@@ -61,20 +61,21 @@ static bool check_code(int code, const char *call, bench_failure *failure) {
     return code == 0;
 }
 
-/* The first of these libraries, NULL-terminated, that there is; it is never closed. */
+/* The first of these libraries, NULL-terminated, that there is. */
 static void *open_library(const char *const *names, bench_failure *failure) {
+    char why[256] = "";
     void *library = NULL;
     for (; *names != NULL && library == NULL; names++) {
-        library = dlopen(*names, RTLD_NOW | RTLD_LOCAL);
+        library = bench_open_library(*names, why, sizeof why);
     }
     if (library == NULL) {
-        bench_fail(failure, 0, "%s", dlerror());
+        bench_fail(failure, 0, "%s", why);
     }
     return library;
 }
 
 static bool find_function(void *library, const char *symbol, void *member, bench_failure *failure) {
-    void *found = dlsym(library, symbol);
+    void *found = bench_find_symbol(library, symbol);
     memcpy(member, &found, sizeof found); /* ISO C has no cast for it */
     if (found == NULL) {
         bench_fail(failure, 0, "the library found has no %s", symbol);

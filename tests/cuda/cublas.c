@@ -70,6 +70,13 @@ int cublasSetMathMode(handle *this, int mode) {
                 c[i + j * ldc] = beta != 0 ? alpha * sum + beta * c[i + j * ldc] : alpha * sum;                        \
             }                                                                                                          \
     }                                                                                                                  \
+    int cublas##name##_v2(handle *this, int transa, int transb, int m, int n, int k, const real *alpha, const real *a, \
+                          int lda, const real *b, int ldb, const real *beta, real *c, int ldc) {                       \
+        (void)this;                                                                                                    \
+        BEGIN();                                                                                                       \
+        run_##name(transa != 0, transb != 0, m, n, k, *alpha, a, lda, b, ldb, *beta, c, ldc);                          \
+        return 0;                                                                                                      \
+    }                                                                                                                  \
     int cublas##name##_v2_64(handle *this, int transa, int transb, int64_t m, int64_t n, int64_t k, const real *alpha, \
                              const real *a, int64_t lda, const real *b, int64_t ldb, const real *beta, real *c,        \
                              int64_t ldc) {                                                                            \
