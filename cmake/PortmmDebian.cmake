@@ -56,6 +56,6 @@ if(PORTMM_BUILD_BLAS)
 endif()
 if(PORTMM_BUILD_TOOLS)
   portmm_add_package(tools portmm-tools science "libportmm0 ${this}" ""
-    "Programs that show what a machine has, and measure where the time of a first product goes.")
+    "Programs that show what a machine has, look after the cache, and measure where the time of a first product goes.")
 endif()
 include(CPack)

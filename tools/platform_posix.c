@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -43,6 +44,10 @@ static int remove_one(const char *path, const struct stat *status, int kind, str
     return remove(path);
 }
 
+void tool_remove_tree(const char *path) {
+    nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
 int tool_run_apart(const char *directory, int (*run)(void *argument), void *argument) {
     char empty[4096];
     int end = -1;
@@ -53,6 +58,38 @@ int tool_run_apart(const char *directory, int (*run)(void *argument), void *argu
         _exit(run_child(empty, run, argument));
     while (child > 0 && waitpid(child, &end, 0) < 0 && errno == EINTR) {
     }
-    nftw(empty, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    tool_remove_tree(empty);
     return child > 0 && WIFEXITED(end) ? WEXITSTATUS(end) : 1;
+}
+
+bool tool_current_directory(char *path, size_t size) {
+    return getcwd(path, size) != NULL;
+}
+
+char *tool_make_private_directory(void) {
+    const char *parent = getenv("TMPDIR");
+    char *path = NULL;
+    if (parent == NULL || parent[0] != '/')
+        parent = "/tmp";
+    if (asprintf(&path, "%s/portmm-cache-XXXXXX", parent) < 0)
+        return NULL;
+    if (mkdtemp(path) == NULL) {
+        free(path);
+        return NULL;
+    }
+    return path;
+}
+
+void tool_redirect_driver_caches(const char *root) {
+    static const char *const caches[][2] = {{"POCL_CACHE_DIR", "pocl"},
+                                            {"CUDA_CACHE_PATH", "nvidia"},
+                                            {"MESA_SHADER_CACHE_DIR", "mesa"},
+                                            {"NEO_CACHE_DIR", "neo"},
+                                            {"AMD_COMGR_CACHE_DIR", "comgr"}};
+    char path[4096];
+    for (size_t i = 0; i < sizeof caches / sizeof *caches; i++) {
+        snprintf(path, sizeof path, "%s/driver-%s", root, caches[i][1]);
+        if (mkdir(path, 0700) == 0)
+            setenv(caches[i][0], path, 1);
+    }
 }

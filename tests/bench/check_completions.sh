@@ -29,6 +29,7 @@ offers -- portmm-bench file
 offers --long -- portmm-info --lo
 offers prewarm -- portmm-cache prew
 offers -- portmm-cache seal a
+offers medium -- portmm-cache --shape me
 
 # Every long option that a program takes is in its --help, and so is offered.
 for program in portmm-bench portmm-info portmm-cache; do

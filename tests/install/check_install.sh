@@ -24,7 +24,7 @@ for file in 'portmm.h' 'cache.h' 'backend.h' 'libportmm.so' 'portmm-cpu.so' 'por
     [ -n "$(find "$prefix" -name "$file")" ] || fail "$file was not installed"
 done
 if [ -x "$prefix/bin/portmm-bench" ]; then
-    for tool in portmm-bench portmm-info; do
+    for tool in portmm-bench portmm-cache portmm-info; do
         "$prefix/bin/$tool" --version || fail "the installed $tool does not start"
         [ -n "$(find "$prefix" -name "$tool.1")" ] || fail "the man page of $tool was not installed"
     done

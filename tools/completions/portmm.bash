@@ -8,7 +8,9 @@ _portmm_values() { # option
         --engine) echo starter clblast cublas openblas ;;
         --start) echo fast tuned hybrid ;;
         --temperature) echo cold driver cached relaunch warm ;;
-        --dtype) echo f32 f64 f16 c32 c64 ;;
+        --dtype) echo f32 f64 f16 bf16 c32 c64 ;;
+        --shape) echo small medium large tall flat deep vector ;;
+        --trans) echo nn nt tn tt ;;
         --transa | --transb) echo n t ;;
         --fail-on) echo slower ;;
         *) return 1 ;;
