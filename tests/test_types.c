@@ -274,7 +274,7 @@ static const struct {
     portmm_dtype last; /* and all before it */
     bool has_epilogues;
 } engines[] = {{"cpu", "openblas", PORTMM_BF16, true},
-               {"opencl", "starter", PORTMM_F64, false},
+               {"opencl", "starter", PORTMM_BF16, true},
                {"opencl", "clblast", PORTMM_F64, false}};
 enum { ENGINES = sizeof engines / sizeof *engines };
 
