@@ -1,61 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """portmm-cache as a user starts it. Arguments: the program, the directory of libportmm, that of the modules."""
-import json
 import os
-import pathlib
 import shutil
-import subprocess
 import sys
-import tempfile
-import unittest
 
-TOOL, LIBRARY, MODULES = sys.argv[1:4]
-BACKEND = "opencl"
-WARM = ("--backend", BACKEND, "--shape", "small")
+from cache_case import Case, WARM, main
 
-
-class Case(unittest.TestCase):
-    """Each test has a directory of its own; `self.cache` in it is the cache, empty."""
-
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.root = pathlib.Path(self.folder.name)
-        self.cache = self.root / "cache"
-
-    def tearDown(self):
-        self.folder.cleanup()
-
-    def run_tool(self, *arguments, code=0, prefix=(), **variables):
-        environment = {**os.environ, "PORTMM_CACHE_DIR": str(self.cache), **variables}
-        done = subprocess.run([*prefix, TOOL, *arguments], env=environment, text=True, capture_output=True, timeout=240)
-        self.assertEqual(done.returncode, code, f"{arguments}: {done.stdout}{done.stderr}")
-        return done
-
-    def ask(self, *arguments, **more):
-        answer = json.loads(self.run_tool(*arguments, "--json", **more).stdout)
-        self.assertEqual((answer["schema"], answer["command"]), (1, arguments[0]))
-        return answer
-
-    def fill(self):
-        """Real entries, made once for all tests."""
-        if not hasattr(Case, "filled"):
-            Case.kept = tempfile.TemporaryDirectory()
-            Case.filled = pathlib.Path(Case.kept.name) / "cache"
-            answer = self.ask("prewarm", *WARM, PORTMM_CACHE_DIR=str(Case.filled))
-            self.assertGreaterEqual(answer["compiled"], 1)
-            self.assertEqual(answer["failed"], 0)
-        shutil.copytree(Case.filled, self.cache)
-        return len(list((self.cache / "entries").iterdir()))
-
-    def entries(self):
-        return sorted(path.name for path in (self.cache / "entries").iterdir())
-
-    def expect_served(self, **more):
-        """A process that starts with these tiers compiles nothing."""
-        answer = self.ask("prewarm", *WARM, **more)
-        self.assertEqual((answer["compiled"], answer["failed"]), (0, 0))
-        self.assertGreaterEqual(answer["loaded"], 1)
-        return answer
+LIBRARY, MODULES = sys.argv[2:4]
 
 
 class Usage(Case):
@@ -240,12 +191,4 @@ class Bundles(Case):
         self.run_tool("import", str(self.root / "absent"), code=3)
 
 
-def has_backend():
-    done = subprocess.run([TOOL, "prewarm", *WARM, "--shape", "1x1x1"], capture_output=True, text=True, timeout=240)
-    return done.returncode == 0
-
-
-if not has_backend():
-    print("skipped: no OpenCL device")
-    sys.exit(1 if "opencl" in os.environ.get("PORTMM_TEST_REQUIRE", "") else 77)
-unittest.main(argv=sys.argv[:1], verbosity=1)
+main()
