@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "facts.h"
 
+#include "cache.h"
 #include "children.h"
 #include "drivers.h"
 
@@ -55,6 +56,23 @@ static void judge_backends(const json_t *facts, json_t *problems) {
     }
 }
 
+/* The first place is the user's; the choice tells of it, where a context was opened. */
+static void judge_cache(const json_t *cache, const json_t *choice, json_t *problems) {
+    const char *told = text_of(choice, "cache_reason");
+    if (told[0] != '\0') {
+        add_problem(problems, bench_format("the on-disk cache: %s", told));
+    }
+    const json_t *places = json_object_get(cache, "places");
+    for (size_t i = 0; i < json_array_size(places); i++) {
+        const json_t *place = json_array_get(places, i);
+        const char *trust = text_of(place, "trust"), *reason = text_of(place, "reason");
+        bool bad = strcmp(trust, "refused") == 0 || strcmp(trust, "faulty") == 0;
+        if (bad && strcmp(reason, told) != 0) {
+            add_problem(problems, bench_format("the on-disk cache: %s", reason));
+        }
+    }
+}
+
 static json_t *find_problems(const json_t *facts) {
     json_t *problems = json_array();
     judge_drivers(json_object_get(facts, "opencl_drivers"), problems);
@@ -63,9 +81,7 @@ static json_t *find_problems(const json_t *facts) {
     if (text_of(choice, "error")[0] != '\0') {
         add_problem(problems, bench_format("no device is opened: %s", text_of(choice, "error")));
     }
-    if (text_of(choice, "cache_reason")[0] != '\0') {
-        add_problem(problems, bench_format("the on-disk cache: %s", text_of(choice, "cache_reason")));
-    }
+    judge_cache(json_object_get(facts, "cache"), choice, problems);
     return problems;
 }
 
@@ -104,6 +120,7 @@ json_t *info_collect(const info_asker *asker, const char *spec, bool probe) {
     info_safe_drivers_fini(&safe);
     (void)json_object_set_new(choice, "spec", bench_json_string(spec));
     (void)json_object_set_new(facts, "choice", choice);
+    (void)json_object_set_new(facts, "cache", info_describe_cache());
     (void)json_object_set_new(facts, "libraries", json_incref(json_object_get(libraries, "libraries")));
     (void)json_object_set_new(facts, "opencl_drivers", drivers);
     (void)json_object_set_new(facts, "environment", environment);

@@ -146,10 +146,24 @@ static void print_choice(FILE *output, const json_t *choice) {
     fprintf(output, "  %-20s %s:%lld, first engine %s\n", text_of(choice, "spec"), text_of(choice, "backend"),
             number_of(choice, "device_index"), text_of(choice, "engine"));
     print_value(output, "why", text_of(choice, "reason"));
+}
+
+static void print_cache(FILE *output, const json_t *cache) {
     print_heading(output, "Cache");
-    print_value(output, "directory", text_of(choice, "cache_path")[0] != '\0' ? text_of(choice, "cache_path") : "none");
-    print_value(output, "state",
-                text_of(choice, "cache_reason")[0] != '\0' ? text_of(choice, "cache_reason") : "in use");
+    if (text_of(cache, "reason")[0] != '\0') {
+        fprintf(output, "  %s\n", text_of(cache, "reason"));
+    }
+    const json_t *places = json_object_get(cache, "places");
+    for (size_t i = 0; i < json_array_size(places); i++) {
+        const json_t *place = json_array_get(places, i);
+        const char *trust = text_of(place, "trust"), *reason = text_of(place, "reason");
+        fprintf(output, "  %-20s %s: %s", text_of(place, "tier"), text_of(place, "path"), trust);
+        if (strcmp(trust, "trusted") == 0) {
+            fprintf(output, ", %lld entries, %lld KiB", number_of(place, "entries"), number_of(place, "bytes") / 1024);
+        }
+        fprintf(output, "%s%s\n", strcmp(trust, "missing") != 0 && reason[0] != '\0' ? ": " : "",
+                strcmp(trust, "missing") != 0 ? reason : "");
+    }
 }
 
 static void print_variables(FILE *output, const json_t *variables) {
@@ -183,6 +197,7 @@ void info_print(FILE *output, const json_t *facts, bool all) {
     print_drivers(output, json_object_get(facts, "opencl_drivers"));
     print_backends(output, facts, all);
     print_choice(output, json_object_get(facts, "choice"));
+    print_cache(output, json_object_get(facts, "cache"));
     print_variables(output, json_object_get(environment, "variables"));
     print_problems(output, json_object_get(facts, "problems"));
 }

@@ -58,6 +58,18 @@ class Facts(unittest.TestCase):
         self.assertIn(f"{choice['backend']}:{choice['device_index']}, first engine {choice['engine']}", text)
         self.assertIn(choice["cache_path"], text)
 
+    def test_places_of_the_cache_and_whether_they_are_trusted(self):
+        with tempfile.TemporaryDirectory() as root:
+            cache = pathlib.Path(root) / "cache"
+            cache.mkdir(mode=0o700)
+            text = run("--no-probe", "--backend", "cpu", PORTMM_CACHE_DIR=str(cache)).stdout
+            self.assertIn(f"{cache}: trusted, 0 entries", text)
+            cache.chmod(0o777)
+            facts = json.loads(run("--json", "--no-probe", "--backend", "cpu", PORTMM_CACHE_DIR=str(cache)).stdout)
+            self.assertEqual([place["trust"] for place in facts["cache"]["places"] if place["tier"] == "user"],
+                             ["refused"])
+            self.assertEqual(len([problem for problem in facts["problems"] if "chmod go-w" in problem]), 1)
+
     def test_a_named_device_is_opened(self):
         facts = json.loads(run("--json", "--backend", "cpu:0").stdout)
         self.assertEqual((facts["choice"]["backend"], facts["choice"]["engine"]), ("cpu", "openblas"))
