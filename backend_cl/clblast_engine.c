@@ -58,6 +58,7 @@ void pmm_cl_clblast_forget(const pmm_host *host) {
 const pmm_engine pmm_cl_clblast = {
     .name = "clblast",
     .dtypes = PMM_CL_CLBLAST_DTYPES,
+    .features = PMM_ENGINE_BATCHES,
     .max_size = INT32_MAX, /* CLBlast indexes with int */
     .max_index = INT32_MAX,
     .open = open_engine,

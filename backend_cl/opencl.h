@@ -77,7 +77,10 @@ extern const pmm_engine pmm_cl_starter;
 void pmm_cl_starter_forget(const pmm_cl_api *api, cl_context context);
 
 /* clblast_engine.c */
-#define PMM_CL_CLBLAST_DTYPES (PORTMM_DTYPE_BIT(PORTMM_F32) | PORTMM_DTYPE_BIT(PORTMM_F64))
+/* Not f16: CLBlast sums it in f16. */
+#define PMM_CL_CLBLAST_DTYPES                                                                                          \
+    (PORTMM_DTYPE_BIT(PORTMM_F32) | PORTMM_DTYPE_BIT(PORTMM_F64) | PORTMM_DTYPE_BIT(PORTMM_C32) |                      \
+     PORTMM_DTYPE_BIT(PORTMM_C64))
 extern const pmm_engine pmm_cl_clblast;
 /* Drops all programs that CLBlast keeps in memory, if it is loaded. To be called with the lock held. */
 void pmm_cl_clblast_forget(const pmm_host *host);

@@ -275,7 +275,7 @@ static const struct {
     bool has_epilogues;
 } engines[] = {{"cpu", "openblas", PORTMM_BF16, true},
                {"opencl", "starter", PORTMM_BF16, true},
-               {"opencl", "clblast", PORTMM_F64, false}};
+               {"opencl", "clblast", PORTMM_C64, false}};
 enum { ENGINES = sizeof engines / sizeof *engines };
 
 static bool has_type(int target, portmm_dtype dtype, bool *has_epilogues) {

@@ -181,6 +181,7 @@ static void run_product(fixture *this, portmm_transpose transa) {
                      .m = N,
                      .n = N,
                      .k = N,
+                     .batch_count = 1,
                      .alpha = 1,
                      .beta = 0,
                      .a = &this->a,
