@@ -4,7 +4,7 @@
 cmake_minimum_required(VERSION 3.22)
 file(READ "${FILE}" json)
 string(JSON schema GET "${json}" schema)
-if(NOT schema EQUAL 2)
+if(NOT schema EQUAL 3)
   message(FATAL_ERROR "schema is ${schema}")
 endif()
 

@@ -15,9 +15,13 @@ static void fini_row(bench_row *row) {
     free(row->engine);
     bench_series_fini(&row->process_to_result);
     bench_series_fini(&row->first_gemm);
+    bench_series_fini(&row->parent);
     bench_series_fini(&row->gemm);
+    bench_series_fini(&row->gemm_by_process);
     bench_series_fini(&row->runs);
     bench_series_fini(&row->unsynchronised);
+    json_decref(row->timeline);
+    json_decref(row->switches);
     free(row->details);
 }
 
@@ -117,8 +121,9 @@ static void read_first_sample(const json_t *result, bench_row *row) {
     row->relative_error = json_is_number(error) ? json_number_value(error) : (double)NAN;
     row->rows_compared = json_integer_value(json_object_get(verdict, "rows"));
     row->run0_rest_ms = read_number(result, "run0_rest_ms");
-    row->start_ms = read_number(result, "start_ms");
     row->before_first_call_ms = read_number(result, "before_first_call_ms");
+    row->timeline = json_incref(json_object_get(result, "timeline"));
+    row->switches = json_incref(json_object_get(result, "switches"));
     read_series(result, "runs_ms", &row->runs);
     read_series(result, "runs_unsynchronised_ms", &row->unsynchronised);
 }
@@ -135,6 +140,13 @@ void bench_row_add(bench_row *row, const json_t *result) {
     }
     bench_series_add(&row->process_to_result, process_to_result_ms);
     bench_series_add(&row->first_gemm, read_number(result, "first_gemm_ms"));
+    bench_series_add(&row->parent, read_number(result, "parent_ms"));
+    bench_series steady = {0};
+    read_series(result, "gemm_ms", &steady);
+    if (steady.count != 0) {
+        bench_series_add(&row->gemm_by_process, bench_quantile(&steady, 0.5));
+    }
+    bench_series_fini(&steady);
     read_series(result, "gemm_ms", &row->gemm);
     row->unsettled = row->unsettled || json_is_false(json_object_get(result, "settled"));
 }

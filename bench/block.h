@@ -32,14 +32,16 @@ typedef struct bench_row {
     bench_temperature temperature;
     char *engine;                               /* that made the latest product of the latest sample; NULL for a peer */
     bench_series process_to_result, first_gemm; /* ms, one value for each sample */
+    bench_series parent;                        /* ms, process_to_result by the clock of the parent */
     bench_series gemm;                          /* ms, steady products of all samples; only if warm */
+    bench_series gemm_by_process;               /* ms, the median of each sample; only if warm */
     bench_detail *details;                      /* one for each sample; NULL for a peer */
     /* Of the first sample: */
     bench_series runs;           /* ms */
     bench_series unsynchronised; /* ms: the same runs, timed until the last call returned */
     double run0_rest_ms;         /* of runs[0], behind the first result */
-    double start_ms;             /* from the start of the process to main */
-    double before_first_call_ms;
+    double before_first_call_ms; /* from the start of the process to the first call into the library */
+    json_t *timeline, *switches; /* arrays as the sample tells them; NULL for a peer */
     bool verified, correct;
     double relative_error; /* NAN where it is not a finite number */
     int64_t rows_compared;

@@ -22,6 +22,7 @@ typedef struct child {
     bench_request request;
     bench_stamps stamps;
     bench_matrices host;
+    FILE *output;
     json_t *result;
     bench_failure failure;
 } child;
@@ -65,7 +66,7 @@ static void fill_matrix(bench_dtype dtype, void *matrix, size_t count, uint32_t 
 
 static bool make_host_matrices(child *self) {
     const bench_problem *p = &self->request.problem;
-    uint64_t begin = bench_clock_ns();
+    self->stamps.host_begin = bench_clock_ns();
     size_t size = bench_dtype_size(p->dtype);
     size_t a_count = (size_t)(p->m * p->k), b_count = (size_t)(p->k * p->n), c_count = (size_t)(p->m * p->n);
     self->host.a = malloc(a_count * size);
@@ -77,7 +78,7 @@ static bool make_host_matrices(child *self) {
     }
     fill_matrix(p->dtype, self->host.a, a_count, 1);
     fill_matrix(p->dtype, self->host.b, b_count, 2);
-    self->stamps.host_ns = bench_clock_ns() - begin;
+    self->stamps.host_end = bench_clock_ns();
     return true;
 }
 
@@ -98,7 +99,8 @@ static bool reach_first_result(child *self) {
         return false;
     }
     self->stamps.result = bench_clock_ns();
-    return true;
+    (void)fputc('\n', self->output);
+    return fflush(self->output) == 0;
 }
 
 /* *returned_ms: until the last call came back, complete or not. */
@@ -165,6 +167,18 @@ static bool go_to_steady(child *self) {
     return ok && self->subject->describe(self->state, NULL, self->result, &self->failure); /* who serves by now */
 }
 
+/* The row's engine is that of its first product; what the runs changed is told beside it. */
+static bool tell_switches(child *self) {
+    json_t *latest = json_object();
+    bool ok = self->subject->describe(self->state, NULL, latest, &self->failure);
+    json_t *switches = json_object_get(latest, "switches");
+    if (switches != NULL) {
+        (void)json_object_set(self->result, "switches", switches);
+    }
+    json_decref(latest);
+    return ok;
+}
+
 static void check_result(child *self) {
     if (!self->request.verify) {
         return;
@@ -188,7 +202,7 @@ static bool sample(child *self) {
                               json_real(bench_elapsed_ms(stamps->gemm_begin, stamps->gemm_end)));
     (void)json_object_set_new(self->result, "before_first_call_ms",
                               json_real(bench_elapsed_ms(stamps->spawn, stamps->first_call)));
-    if (!repeat_founding_runs(self) || !go_to_steady(self)) {
+    if (!repeat_founding_runs(self) || !go_to_steady(self) || !tell_switches(self)) {
         return false;
     }
     check_result(self);
@@ -215,15 +229,15 @@ int bench_child_main(const bench_subject *subject, void *state, int argc, char *
         return 2;
     }
     self.stamps.spawn = (uint64_t)spawn;
-    FILE *output = bench_take_stdout();
+    self.output = bench_take_stdout();
     self.result = json_object();
-    bool ok = self.request.resolve ? resolve(&self) : sample(&self);
+    bool ok = self.output != NULL && (self.request.resolve ? resolve(&self) : sample(&self));
     if (!ok) {
         json_decref(self.result);
         self.result =
             json_pack("{s:o, s:i}", "error", bench_json_string(self.failure.text), "status", self.failure.status);
     }
-    ok = output != NULL && emit(output, self.result);
+    ok = self.output != NULL && emit(self.output, self.result);
     subject->close(state);
     json_decref(self.result);
     bench_request_free(storage);

@@ -21,8 +21,8 @@ typedef struct bench_stamps {
     uint64_t entry;      /* main */
     uint64_t first_call; /* the first call into the library measured */
     uint64_t gemm_begin, gemm_end;
-    uint64_t result;  /* C is in host memory */
-    uint64_t host_ns; /* spent on allocating and filling host matrices */
+    uint64_t result;               /* C is in host memory */
+    uint64_t host_begin, host_end; /* allocating and filling host matrices */
 } bench_stamps;
 
 /* In host memory. */
@@ -58,8 +58,9 @@ void bench_fail(bench_failure *failure, int status, const char *format, ...) BEN
 double bench_elapsed_ms(uint64_t begin_ns, uint64_t end_ns);
 
 /*
- * The whole life of a child: its last two arguments are the request and the spawn stamp; one JSON object goes to
- * stdout, {"error": text, "status": number} if a step failed. Returns the exit status.
+ * The whole life of a child: its last two arguments are the request and the spawn stamp. An empty line goes to stdout
+ * as soon as the first result is there, so that the parent can measure that, too; then one JSON object, {"error": text,
+ * "status": number} if a step failed. Returns the exit status.
  */
 int bench_child_main(const bench_subject *subject, void *state, int argc, char **argv, uint64_t entry_ns);
 

@@ -52,10 +52,10 @@ static account make_account(const bench_row *row) {
         }
     }
     /* Run #0 starts at the first call; what the process did before it is no part of it. */
-    sums.parts[0].ms -= row->start_ms;
-    double unattributed = detail->phases_ms[BENCH_UNATTRIBUTED] - (row->before_first_call_ms - row->start_ms);
+    sums.parts[0].ms -= row->before_first_call_ms;
     sums.parts[KIND_COUNT] = (part){"the run's other products", "products after the first", row->run0_rest_ms};
-    sums.parts[KIND_COUNT + 1] = (part){"unattributed", "what no phase explains", unattributed};
+    sums.parts[KIND_COUNT + 1] =
+        (part){"unattributed", "what no phase explains", detail->phases_ms[BENCH_UNATTRIBUTED]};
     return sums;
 }
 

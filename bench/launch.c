@@ -39,6 +39,9 @@ json_t *bench_launch(bench_launcher *launcher, const bench_launch_request *reque
     size_t killed = bench_await_orphans(request->helper_limit_s);
     launcher->helpers_killed += request->helper_limit_s != 0 && !bench_interrupted() ? killed : 0;
     json_t *result = read_outcome(program, &outcome, failure);
+    if (result != NULL) {
+        (void)json_object_set_new(result, "parent_ms", json_real(outcome.first_output_ms));
+    }
     free(outcome.output);
     free(outcome.trouble);
     bench_environment_fini(&environment);

@@ -25,7 +25,8 @@ typedef struct bench_launch_request {
     unsigned helper_limit_s;
 } bench_launch_request;
 
-/* The child's object, or NULL and why: its own error with its status, or how it ended. */
+/* The child's object, and in it as "parent_ms" when its first output came; or NULL and why: its own error with its
+ * status, or how it ended. */
 json_t *bench_launch(bench_launcher *launcher, const bench_launch_request *request, bench_failure *failure);
 
 #endif

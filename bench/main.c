@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* portmm-bench: how long a matrix product takes from the start of a process, and where the time goes. */
+#include "compare.h"
 #include "inventory.h"
-#include "json_out.h"
+#include "outputs.h"
 #include "report.h"
 #include "run.h"
 #include "sample.h"
@@ -12,69 +13,17 @@
 
 enum { EXIT_FINE = 0, EXIT_WRONG = 1, EXIT_USAGE = 2, EXIT_UNAVAILABLE = 3, EXIT_INTERRUPTED = 130 };
 
-/* Where --json goes; opened before anything is measured. */
-typedef struct json_target {
-    FILE *file;
-    const char *path;
-    bool created;
-} json_target;
-
 typedef struct program {
     bench_options options;
     bench_launcher launcher;
-    json_target json;
-    FILE *human; /* NULL: nobody reads */
+    bench_outputs outputs;
+    json_t *older; /* of --compare, else NULL */
+    FILE *human;   /* NULL: nobody reads */
     bench_block *blocks;
     size_t block_count;
     char **missing; /* with --backend all: what is not measured, and why */
     size_t missing_count;
 } program;
-
-/* ---- the JSON file ---- */
-
-static bool open_json(json_target *target, const char *path) {
-    target->path = path;
-    if (path == NULL) {
-        return true;
-    }
-    if (strcmp(path, "-") == 0) {
-        target->file = stdout;
-        return true;
-    }
-    FILE *existing = fopen(path, "rb");
-    target->created = existing == NULL;
-    if (existing != NULL) {
-        (void)fclose(existing);
-    }
-    /* What an older file holds stays until there is something to put in its place. */
-    target->file = fopen(path, "ab");
-    return target->file != NULL;
-}
-
-static bool write_json(program *self) {
-    json_target *target = &self->json;
-    if (target->file == NULL) {
-        return true;
-    }
-    if (target->file != stdout) {
-        target->file = freopen(target->path, "wb", target->file);
-    }
-    bool ok = target->file != NULL && bench_write_json(target->file, self->blocks, self->block_count);
-    if (!ok) {
-        bench_complain("--json %s: cannot write it: is the disk full?", target->path);
-    }
-    target->created = false;
-    return ok;
-}
-
-static void close_json(json_target *target) {
-    if (target->file != NULL && target->file != stdout) {
-        (void)fclose(target->file);
-        if (target->created) {
-            (void)remove(target->path);
-        }
-    }
-}
 
 /* ---- failures ---- */
 
@@ -161,14 +110,15 @@ static bool measure_shape(program *self, const bench_identity *identity, const b
         .start = start,
         .problem = {shape->m, shape->n, shape->k, options->dtype, options->transa, options->transb},
     };
-    if (!bench_measure(&self->launcher, options, &block, failure)) {
+    bool complete = bench_measure(&self->launcher, options, &block, failure);
+    if (!complete && !(bench_interrupted() && block.row_count != 0)) {
         bench_block_fini(&block);
         return false;
     }
     self->blocks = bench_resize(self->blocks, self->block_count + 1, sizeof *self->blocks);
     self->blocks[self->block_count++] = block;
     report_block(self, &block);
-    return true;
+    return complete;
 }
 
 static bool measure_backend(program *self, const bench_identity *identity, bench_failure *failure) {
@@ -241,13 +191,61 @@ static int measure_all(program *self) {
     return self->block_count != 0 ? EXIT_FINE : EXIT_UNAVAILABLE;
 }
 
+static int compare(program *self, const json_t *document) {
+    bool matched = false;
+    bool slower = bench_compare(self->human, self->older, document, self->options.least_effect, &matched);
+    if (!matched) {
+        bench_complain("--compare %s: no row of it was measured now: repeat its options", self->options.compare);
+        return EXIT_USAGE;
+    }
+    return slower && self->options.fail_on_slower ? EXIT_WRONG : EXIT_FINE;
+}
+
+/* Everything that is made from the results: files, and the comparison. */
+static int deliver_document(program *self, const json_t *document) {
+    if (!bench_outputs_write(&self->outputs, document)) {
+        return EXIT_USAGE;
+    }
+    return self->older != NULL ? compare(self, document) : EXIT_FINE;
+}
+
+static int deliver(program *self, bool interrupted) {
+    json_t *document = bench_make_document(&self->options, self->blocks, self->block_count, interrupted);
+    int code = deliver_document(self, document);
+    json_decref(document);
+    return code;
+}
+
+/* Results of an earlier run; NULL after a complaint. */
+static json_t *read_earlier(const char *option, const char *path) {
+    char *complaint = NULL;
+    json_t *document = bench_read_document(path, &complaint);
+    if (document == NULL) {
+        bench_complain("%s %s", option, complaint);
+        free(complaint);
+    }
+    return document;
+}
+
+/* --from: nothing is measured. */
+static int deliver_earlier(program *self) {
+    json_t *document = read_earlier("--from", self->options.from);
+    if (document == NULL) {
+        return EXIT_USAGE;
+    }
+    int code = deliver_document(self, document);
+    json_decref(document);
+    return code;
+}
+
 static int measure(program *self) {
     int code = check_sizes(self);
     if (code == EXIT_FINE) {
         code = bench_options_want_all(&self->options) ? measure_all(self) : measure_listed(self);
     }
-    if (code == EXIT_FINE && !write_json(self)) {
-        code = EXIT_USAGE;
+    if (code == EXIT_FINE || (code == EXIT_INTERRUPTED && self->block_count != 0)) {
+        int delivered = deliver(self, code == EXIT_INTERRUPTED);
+        code = code == EXIT_FINE ? delivered : code;
     }
     for (size_t i = 0; i < self->block_count && code == EXIT_FINE; i++) {
         code = bench_block_is_wrong(&self->blocks[i]) ? EXIT_WRONG : EXIT_FINE;
@@ -266,12 +264,20 @@ static int act(program *self) {
 }
 
 static int run_program(program *self) {
-    if (!open_json(&self->json, self->options.json_path)) {
-        bench_complain("--json %s: cannot write it; name a file in a directory that exists and is yours, or -",
-                       self->options.json_path);
+    if (self->options.compare != NULL) {
+        /* Before outputs are opened: one may be the same file. */
+        self->older = read_earlier("--compare", self->options.compare);
+        if (self->older == NULL) {
+            return EXIT_USAGE;
+        }
+    }
+    if (!bench_outputs_open(&self->outputs, &self->options)) {
         return EXIT_USAGE;
     }
-    self->human = self->options.quiet ? NULL : self->json.file == stdout ? stderr : stdout;
+    self->human = self->options.quiet ? NULL : bench_outputs_have_stdout(&self->outputs) ? stderr : stdout;
+    if (self->options.from != NULL) {
+        return deliver_earlier(self);
+    }
     if (!bench_self_path(self->launcher.self, sizeof self->launcher.self)) {
         bench_complain("cannot tell the path of this program: is /proc mounted?");
         return EXIT_UNAVAILABLE;
@@ -301,6 +307,7 @@ static void fini_program(program *self) {
     for (size_t i = 0; i < self->missing_count; i++) {
         free(self->missing[i]);
     }
+    json_decref(self->older);
     free(self->blocks);
     free(self->missing);
     bench_options_fini(&self->options);
@@ -328,7 +335,7 @@ int main(int argc, char **argv) {
         printf("portmm-bench %s (libportmm %s)\n", PORTMM_VERSION_STRING, portmm_version());
     } else {
         code = run_program(&self);
-        close_json(&self.json);
+        bench_outputs_close(&self.outputs);
     }
     fini_program(&self);
     return code;

@@ -10,6 +10,7 @@
 /* Sizes stay below 2^31: more could be neither allocated nor verified in a sensible time. */
 #define SIZE_MOST INT64_C(2147483647)
 #define SIZE_DEFAULT INT64_C(1000)
+enum { RANGE_MOST = 1000 };
 
 const char *const bench_backend_names[] = {"cpu", "opencl", "cuda", NULL};
 
@@ -110,8 +111,40 @@ static char *apply_dimension(parse *self, const char *name, const char *argument
     return parse_number(name, argument, 1, SIZE_MOST, dimension);
 }
 
+/* FIRST:LAST:xFACTOR or FIRST:LAST:STEP; LAST is in it if it is met. */
+static char *add_size_range(parse *self, const char *name, const char *item) {
+    char *copy = bench_copy(item, strlen(item));
+    char *last_text = strchr(copy, ':');
+    *last_text++ = '\0';
+    char *step_text = strchr(last_text, ':');
+    bool ok = step_text != NULL, multiplies = false;
+    int64_t first = 0, last = 0, step = 0;
+    if (ok) {
+        *step_text++ = '\0';
+        multiplies = step_text[0] == 'x';
+        ok = bench_parse_integer(copy, 1, SIZE_MOST, &first) &&
+             bench_parse_integer(last_text, first, SIZE_MOST, &last) &&
+             bench_parse_integer(step_text + (multiplies ? 1 : 0), multiplies ? 2 : 1, SIZE_MOST, &step);
+    }
+    free(copy);
+    if (!ok) {
+        return bench_format("%s '%s': give FIRST:LAST:xFACTOR or FIRST:LAST:STEP, such as 256:4096:x2 or 100:500:100",
+                            name, item);
+    }
+    if (!multiplies && (last - first) / step >= RANGE_MOST) {
+        return bench_format("%s '%s': that is more than %d sizes: take a larger step", name, item, RANGE_MOST);
+    }
+    for (int64_t size = first; size <= last; size = multiplies ? size * step : size + step) {
+        add_shape(self->options, (bench_shape){size, size, size});
+    }
+    return NULL;
+}
+
 static char *add_size(parse *self, const char *name, const char *item) {
     int64_t size = 0;
+    if (strchr(item, ':') != NULL) {
+        return add_size_range(self, name, item);
+    }
     char *complaint = parse_number(name, item, 1, SIZE_MOST, &size);
     if (complaint == NULL) {
         add_shape(self->options, (bench_shape){size, size, size});
@@ -210,9 +243,36 @@ static char *apply_samples(parse *self, const char *name, const char *argument) 
     return parse_number(name, argument, 1, 10000, &self->options->samples);
 }
 
-static char *apply_json(parse *self, const char *name, const char *argument) {
-    self->options->json_path = argument;
+static const char *const format_options[BENCH_FORMAT_COUNT] = {
+    [BENCH_JSON] = "--json", [BENCH_CSV] = "--csv", [BENCH_TRACE] = "--trace"};
+
+static char *apply_output(parse *self, const char *name, const char *argument) {
+    const char **paths = self->options->paths;
+    for (int i = 0; i < BENCH_FORMAT_COUNT; i++) {
+        if (strcmp(name, format_options[i]) == 0) {
+            paths[i] = argument;
+        } else if (paths[i] != NULL && strcmp(paths[i], argument) == 0) {
+            return bench_format("%s %s: %s goes there already", name, argument, format_options[i]);
+        }
+    }
     return argument[0] != '\0' ? NULL : bench_format("%s '': name a file, or - for stdout", name);
+}
+
+static char *apply_input(parse *self, const char *name, const char *argument) {
+    *(strcmp(name, "--from") == 0 ? &self->options->from : &self->options->compare) = argument;
+    return argument[0] != '\0' ? NULL : bench_format("%s '': name a file that --json wrote", name);
+}
+
+static char *apply_least_effect(parse *self, const char *name, const char *argument) {
+    int64_t percent = 0;
+    char *complaint = parse_number(name, argument, 1, 1000, &percent);
+    self->options->least_effect = (double)percent / 100;
+    return complaint;
+}
+
+static char *apply_fail_on(parse *self, const char *name, const char *argument) {
+    self->options->fail_on_slower = strcmp(argument, "slower") == 0;
+    return self->options->fail_on_slower ? NULL : bench_format("%s '%s': use slower", name, argument);
 }
 
 static char *apply_flag(parse *self, const char *name, const char *argument) {
@@ -248,14 +308,21 @@ static const struct option_row {
     apply_function apply;
     bool has_argument;
 } rows[] = {
-    {"-m", apply_dimension, true},       {"-n", apply_dimension, true},      {"-k", apply_dimension, true},
-    {"--size", apply_size, true},        {"--shape", apply_shape, true},     {"--backend", apply_backend, true},
-    {"--engine", apply_engine, true},    {"--dtype", apply_dtype, true},     {"--transa", apply_transpose, true},
-    {"--transb", apply_transpose, true}, {"--start", apply_start, true},     {"--temperature", apply_temperature, true},
-    {"--runs", apply_runs, true},        {"--loops", apply_loops, true},     {"--samples", apply_samples, true},
-    {"--verify", apply_flag, false},     {"--no-verify", apply_flag, false}, {"--peers", apply_flag, false},
-    {"--json", apply_json, true},        {"--explain", apply_flag, false},   {"--quiet", apply_flag, false},
-    {"--list", apply_action, false},     {"--help", apply_action, false},    {"--version", apply_action, false},
+    {"-m", apply_dimension, true},          {"-n", apply_dimension, true},
+    {"-k", apply_dimension, true},          {"--size", apply_size, true},
+    {"--shape", apply_shape, true},         {"--backend", apply_backend, true},
+    {"--engine", apply_engine, true},       {"--dtype", apply_dtype, true},
+    {"--transa", apply_transpose, true},    {"--transb", apply_transpose, true},
+    {"--start", apply_start, true},         {"--temperature", apply_temperature, true},
+    {"--runs", apply_runs, true},           {"--loops", apply_loops, true},
+    {"--samples", apply_samples, true},     {"--verify", apply_flag, false},
+    {"--no-verify", apply_flag, false},     {"--peers", apply_flag, false},
+    {"--json", apply_output, true},         {"--csv", apply_output, true},
+    {"--trace", apply_output, true},        {"--from", apply_input, true},
+    {"--compare", apply_input, true},       {"--fail-on", apply_fail_on, true},
+    {"--effect", apply_least_effect, true}, {"--explain", apply_flag, false},
+    {"--quiet", apply_flag, false},         {"--list", apply_action, false},
+    {"--help", apply_action, false},        {"--version", apply_action, false},
 };
 enum { ROW_COUNT = sizeof rows / sizeof rows[0], FIRST_CODE = 256 };
 
@@ -275,11 +342,31 @@ static size_t find_row(const char *name) {
     return i;
 }
 
+/* With --from nothing is measured: only what says what to do with the results goes with it. */
+static bool goes_with_from(const char *name) {
+    static const char *const names[] = {"--from",    "--json",    "--csv",    "--trace", "--html",
+                                        "--compare", "--fail-on", "--effect", "--quiet"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(name, names[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static char *check_combination(const bool seen[ROW_COUNT]) {
     for (size_t i = 0; i < sizeof exclusions / sizeof exclusions[0]; i++) {
         if (seen[find_row(exclusions[i].one)] && seen[find_row(exclusions[i].other)]) {
             return bench_format("%s and %s exclude each other: give one of them", exclusions[i].one,
                                 exclusions[i].other);
+        }
+    }
+    if ((seen[find_row("--fail-on")] || seen[find_row("--effect")]) && !seen[find_row("--compare")]) {
+        return bench_format("%s needs --compare OLD.json", seen[find_row("--effect")] ? "--effect" : "--fail-on");
+    }
+    for (size_t i = 0; seen[find_row("--from")] && i < ROW_COUNT; i++) {
+        if (seen[i] && !goes_with_from(rows[i].name)) {
+            return bench_format("--from and %s exclude each other: --from measures nothing", rows[i].name);
         }
     }
     for (size_t i = 0; seen[find_row("--list")] && i < ROW_COUNT; i++) {
@@ -370,7 +457,8 @@ static void fill_defaults(parse *self) {
 }
 
 char *bench_options_parse(int argc, char **argv, bench_options *options) {
-    *options = (bench_options){.engine = "", .runs = 10, .loops = 10, .samples = 5, .verify = true};
+    *options =
+        (bench_options){.engine = "", .runs = 10, .loops = 10, .samples = 5, .verify = true, .least_effect = 0.05};
     parse self = {.options = options};
     char *complaint = apply_options(&self, argc, argv);
     if (complaint != NULL) {

@@ -7,6 +7,9 @@
 
 typedef enum bench_action { BENCH_MEASURE, BENCH_LIST, BENCH_HELP, BENCH_VERSION } bench_action;
 
+/* What can be written beside the report. */
+typedef enum bench_format_kind { BENCH_JSON, BENCH_CSV, BENCH_TRACE, BENCH_FORMAT_COUNT } bench_format_kind;
+
 typedef struct bench_options {
     bench_action action;
     char **backends; /* specs as given, "opencl:1"; "all" stands alone */
@@ -21,7 +24,11 @@ typedef struct bench_options {
     int64_t runs, loops, samples;
     bool runs_given; /* then they are not cut short */
     bool verify, peers, explain, quiet;
-    const char *json_path; /* NULL: none; "-": stdout */
+    const char *paths[BENCH_FORMAT_COUNT]; /* NULL: none; "-": stdout */
+    const char *from;                      /* results of an earlier run instead of measuring; NULL: measure */
+    const char *compare;                   /* results to compare with; NULL: none */
+    double least_effect;                   /* smaller changes are none, as a fraction */
+    bool fail_on_slower;
 } bench_options;
 
 /* Backends that libportmm may have; NULL-terminated. */

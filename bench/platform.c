@@ -222,7 +222,7 @@ static void free_environment(char **entries, size_t own) {
 }
 
 /* 0 or an errno; on success *pid is running with `output` as its stdout. */
-static int spawn(const bench_command *command, char *const *environment, int output, pid_t *pid) {
+static int spawn(const bench_command *command, char *const *environment, int output, pid_t *pid, uint64_t *start_ns) {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     int error = posix_spawn_file_actions_init(&actions);
@@ -248,7 +248,8 @@ static int spawn(const bench_command *command, char *const *environment, int out
         }
         char stamp[24];
         arguments[count] = stamp;
-        (void)snprintf(stamp, sizeof stamp, "%llu", (unsigned long long)bench_clock_ns());
+        *start_ns = bench_clock_ns();
+        (void)snprintf(stamp, sizeof stamp, "%llu", (unsigned long long)*start_ns);
         error = posix_spawn(pid, command->arguments[0], &actions, &attributes, arguments, environment);
     }
     (void)posix_spawnattr_destroy(&attributes);
@@ -260,6 +261,7 @@ destroy_actions:
 typedef struct text_buffer {
     char *text;
     size_t length, capacity;
+    uint64_t first_ns; /* when the first byte came; 0: not yet */
 } text_buffer;
 
 /* False at the end of the stream. */
@@ -270,13 +272,14 @@ static bool read_some(int input, text_buffer *buffer) {
     }
     ssize_t length = read(input, buffer->text + buffer->length, buffer->capacity - buffer->length - 1);
     if (length > 0) {
+        buffer->first_ns = buffer->first_ns != 0 ? buffer->first_ns : bench_clock_ns();
         buffer->length += (size_t)length;
     }
     return length > 0 || (length < 0 && errno == EINTR);
 }
 
 /* Reads until the end of the stream; kills the child on an interrupt or at the deadline (then *late is set). */
-static char *collect_output(int input, pid_t pid, unsigned timeout_s, bool *late) {
+static char *collect_output(int input, pid_t pid, unsigned timeout_s, uint64_t *first_ns, bool *late) {
     text_buffer buffer = {0};
     uint64_t deadline = bench_clock_ns() + timeout_s * UINT64_C(1000000000);
     bool open = true, killed = false;
@@ -296,6 +299,7 @@ static char *collect_output(int input, pid_t pid, unsigned timeout_s, bool *late
     }
     buffer.text = bench_resize(buffer.text, buffer.length + 1, 1);
     buffer.text[buffer.length] = '\0';
+    *first_ns = buffer.first_ns;
     return buffer.text;
 }
 
@@ -332,12 +336,14 @@ bench_outcome bench_run_child(const bench_command *command) {
     size_t own = 0;
     char **environment = make_environment(command, &own);
     pid_t pid = 0;
-    int error = spawn(command, environment, ends[1], &pid);
+    uint64_t start_ns = 0, first_ns = 0;
+    int error = spawn(command, environment, ends[1], &pid, &start_ns);
     free_environment(environment, own);
     (void)close(ends[1]);
     if (error == 0) {
         bool late = false;
-        outcome.output = collect_output(ends[0], pid, command->timeout_s, &late);
+        outcome.output = collect_output(ends[0], pid, command->timeout_s, &first_ns, &late);
+        outcome.first_output_ms = first_ns != 0 ? (double)(first_ns - start_ns) * 1e-6 : 0;
         outcome.trouble = await_end(pid, command->timeout_s, late);
     } else {
         outcome.output = bench_format("%s", "");

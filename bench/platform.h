@@ -60,8 +60,9 @@ typedef struct bench_command {
 } bench_command;
 
 typedef struct bench_outcome {
-    char *output;  /* what it wrote to stdout, new text; "" if nothing */
-    char *trouble; /* how it ended if not well: "was killed by signal 11"; new text, else NULL */
+    char *output;           /* what it wrote to stdout, new text; "" if nothing */
+    char *trouble;          /* how it ended if not well: "was killed by signal 11"; new text, else NULL */
+    double first_output_ms; /* from its start to its first byte on stdout; 0: there was none */
 } bench_outcome;
 
 /*

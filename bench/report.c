@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report.h"
 
+#include "document.h"
 #include "explain.h"
 #include "peers.h"
 #include "text.h"
@@ -265,6 +266,33 @@ static void print_peers(FILE *output, const bench_options *options, const bench_
     }
 }
 
+/* ---- switches, and how to repeat ---- */
+
+static void print_switches(FILE *output, const bench_block *block) {
+    char number[24];
+    for (size_t i = 0; i < block->row_count; i++) {
+        const bench_row *row = &block->rows[i];
+        for (size_t s = 0; s < json_array_size(row->switches); s++) {
+            const json_t *change = json_array_get(row->switches, s);
+            char *line = bench_format(
+                "engine switch (%s): %s to %s, %s ms after the start of the process: %s",
+                bench_temperature_name(row->temperature), bench_text_of(change, "from"), bench_text_of(change, "to"),
+                bench_format_ms(number, bench_number_of(change, "at_ms")), bench_text_of(change, "why"));
+            print_wrapped(output, "", line);
+            free(line);
+        }
+    }
+}
+
+static void print_repeats(FILE *output, const bench_options *options, const bench_block *block) {
+    fputs("\nto repeat a row\n", output);
+    for (size_t i = 0; i < block->row_count; i++) {
+        char *command = bench_make_repeat(options, block, &block->rows[i]);
+        print_wrapped(output, "  ", command);
+        free(command);
+    }
+}
+
 /* ---- notes ---- */
 
 static void print_check(FILE *output, const bench_block *block) {
@@ -306,8 +334,10 @@ void bench_report_block(FILE *output, const bench_options *options, const bench_
     print_times(output, block);
     print_phases(output, block);
     print_runs(output, options, block);
+    print_switches(output, block);
     print_peers(output, options, block);
     print_check(output, block);
+    print_repeats(output, options, block);
     print_definitions(output, options);
     if (block->warning_count != 0) {
         fputs("\nwarnings\n", output);

@@ -364,6 +364,19 @@ static void warn_about_block(bench_launcher *launcher, bench_block *block) {
     }
 }
 
+/* The rows, and the peers' rows, that no sample was taken for. */
+static void drop_empty_rows(bench_block *block) {
+    while (block->row_count != 0 && block->rows[block->row_count - 1].process_to_result.count == 0) {
+        block->row_count--;
+    }
+    for (size_t p = 0; p < block->peer_count; p++) {
+        bench_peer *peer = &block->peers[p];
+        while (peer->row_count != 0 && peer->rows[peer->row_count - 1].process_to_result.count == 0) {
+            peer->row_count--;
+        }
+    }
+}
+
 static void fini_run(run *self) {
     for (size_t i = 0; i < PEERS_MOST; i++) {
         free(self->peers[i].program);
@@ -389,7 +402,11 @@ bool bench_measure(bench_launcher *launcher, const bench_options *options, bench
         prepare_peers(&self);
     }
     ok = ok && !bench_interrupted() && take_samples(&self) && !bench_interrupted();
-    if (ok) {
+    if (bench_interrupted()) {
+        drop_empty_rows(block);
+        bench_block_warn(block, bench_format("interrupted: what was done until then"));
+    }
+    if (ok || bench_interrupted()) {
         warn_about_block(launcher, block);
     }
     fini_run(&self);

@@ -5,6 +5,7 @@
 
 #include <portmm/portmm.h>
 
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct sample {
@@ -12,6 +13,7 @@ typedef struct sample {
     portmm_context *context;
     portmm_queue *queue;
     portmm_buffer *a, *b, *c;
+    uint64_t spawn_ns;
     bool on_host; /* hybrid: only host-pointer products run before the device is open */
     const bench_matrices *host;
 } sample;
@@ -145,14 +147,61 @@ static bool describe_phases(sample *self, const bench_stamps *stamps, json_t *re
     if (!check_status(portmm_timeline_totals(self->context, totals), failure)) {
         return false;
     }
-    totals[PORTMM_PHASE_LOAD] += stamps->entry - stamps->spawn;
-    totals[PORTMM_PHASE_ALLOCATE] += stamps->host_ns;
+    totals[PORTMM_PHASE_LOAD] += stamps->first_call - stamps->spawn;
+    totals[PORTMM_PHASE_ALLOCATE] += stamps->host_end - stamps->host_begin;
     json_t *phases = json_object();
     for (int i = 0; i < PORTMM_PHASE_COUNT; i++) {
         (void)json_object_set_new(phases, portmm_phase_name((portmm_phase)i), json_real((double)totals[i] * 1e-6));
     }
-    (void)json_object_set_new(result, "start_ms", json_real(bench_elapsed_ms(stamps->spawn, stamps->entry)));
     return json_object_set_new(result, "phases_ms", phases) == 0;
+}
+
+static json_t *make_span(const bench_stamps *stamps, const portmm_span *span) {
+    return json_pack("{s:s, s:o, s:I, s:I, s:f, s:f}", "phase", portmm_phase_name(span->phase), "detail",
+                     bench_json_string(span->detail), "thread", (json_int_t)span->thread, "depth",
+                     (json_int_t)span->depth, "begin_ms", bench_elapsed_ms(stamps->spawn, span->begin_ns), "end_ms",
+                     bench_elapsed_ms(stamps->spawn, span->end_ns));
+}
+
+/* What happened when, in ms from the start of the process: the library's spans and the process's own two. */
+static bool describe_spans(sample *self, const bench_stamps *stamps, json_t *result, bench_failure *failure) {
+    size_t capacity = 1024, count = 0; /* the library keeps no more */
+    portmm_span *spans = bench_resize(NULL, capacity, sizeof *spans);
+    bool ok = check_status(portmm_timeline_read(self->context, capacity, spans, &count), failure);
+    const portmm_span own[] = {
+        {.phase = PORTMM_PHASE_LOAD, .begin_ns = stamps->spawn, .end_ns = stamps->first_call, .detail = "process"},
+        {.phase = PORTMM_PHASE_ALLOCATE,
+         .begin_ns = stamps->host_begin,
+         .end_ns = stamps->host_end,
+         .detail = "host matrices"},
+    };
+    json_t *array = json_array();
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
+        (void)json_array_append_new(array, make_span(stamps, &own[i]));
+    }
+    for (size_t i = 0; ok && i < count && i < capacity; i++) {
+        if (spans[i].begin_ns <= stamps->result) {
+            (void)json_array_append_new(array, make_span(stamps, &spans[i]));
+        }
+    }
+    free(spans);
+    return json_object_set_new(result, "timeline", array) == 0 && ok;
+}
+
+static bool describe_switches(sample *self, json_t *result, bench_failure *failure) {
+    portmm_switch switches[64]; /* the library keeps no more */
+    size_t count = 0;
+    if (!check_status(portmm_switches_read(self->context, sizeof switches / sizeof switches[0], switches, &count),
+                      failure)) {
+        return false;
+    }
+    json_t *array = json_array();
+    for (size_t i = 0; i < count && i < sizeof switches / sizeof switches[0]; i++) {
+        (void)json_array_append_new(array, json_pack("{s:f, s:s, s:s, s:s}", "at_ms",
+                                                     bench_elapsed_ms(self->spawn_ns, switches[i].at_ns), "from",
+                                                     switches[i].from, "to", switches[i].to, "why", switches[i].why));
+    }
+    return json_object_set_new(result, "switches", array) == 0;
 }
 
 static bool describe_cache(sample *self, json_t *result, bench_failure *failure) {
@@ -169,9 +218,15 @@ static bool describe_cache(sample *self, json_t *result, bench_failure *failure)
 
 static bool describe(void *state, const bench_stamps *stamps, json_t *result, bench_failure *failure) {
     sample *self = state;
-    /* Phases first: what is asked here must not count. */
-    return (stamps == NULL || describe_phases(self, stamps, result, failure)) &&
-           (stamps == NULL || describe_cache(self, result, failure)) && describe_identity(self, result, failure);
+    if (stamps != NULL) {
+        self->spawn_ns = stamps->spawn;
+        /* Phases first: what is asked here must not count. */
+        if (!describe_phases(self, stamps, result, failure) || !describe_spans(self, stamps, result, failure) ||
+            !describe_cache(self, result, failure)) {
+            return false;
+        }
+    }
+    return describe_identity(self, result, failure) && describe_switches(self, result, failure);
 }
 
 static void close_context(void *state) {

@@ -42,6 +42,7 @@ shellcheck|program shellcheck|finds mistakes in the scripts
 clang|program clang|compiles the fuzz targets
 libclang-rt-dev|fuzzer clang|libFuzzer and the sanitizers of clang
 python3|program python3|the peers of portmm-bench that are Python frameworks, and their tests
+python3-jsonschema|file /usr/lib/python3/dist-packages/jsonschema/__init__.py|checks what portmm-bench writes
 abigail-tools|program abidiff|compares the binary interface of two libraries
 valgrind|program valgrind|finds memory errors in a running program
 libblas-test|file /usr/lib/*/blas/xblat3s|reference testers of BLAS, run through the drop-in library

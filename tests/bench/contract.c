@@ -27,8 +27,8 @@ json_t *parse_document(const char *text) {
 static void check_member(const json_t *object, const char *name, json_type type) {
     const json_t *value = json_object_get(object, name);
     ck_assert_msg(value != NULL, "member '%s' is missing", name);
-    bool number = type == JSON_REAL && json_is_number(value);
-    ck_assert_msg(number || json_typeof(value) == type, "member '%s' has type %d", name, (int)json_typeof(value));
+    bool fits = type == JSON_REAL ? json_is_number(value) : type == JSON_TRUE && json_is_boolean(value);
+    ck_assert_msg(fits || json_typeof(value) == type, "member '%s' has type %d", name, (int)json_typeof(value));
 }
 
 static double number_at(const json_t *object, const char *name) {
@@ -98,9 +98,10 @@ static size_t check_times(const json_t *row) {
     ck_assert_msg((json_object_get(row, "gemm_ms") != NULL) == is_warm(row), "gemm_ms belongs to warm rows alone");
     if (is_warm(row)) {
         check_summary(row, "gemm_ms", 0);
+        check_summary(row, "gemm_by_process_ms", samples);
     }
     check_runs(row);
-    return is_warm(row) ? 6 : 5;
+    return is_warm(row) ? 7 : 5;
 }
 
 static size_t check_members(const json_t *object, const member *members, size_t count) {
@@ -108,6 +109,20 @@ static size_t check_members(const json_t *object, const member *members, size_t 
         check_member(object, members[i].name, members[i].type);
     }
     return count;
+}
+
+/* Under 3 % stays unexplained: in one sample of each row at least, because a busy machine may stop a process anywhere.
+ */
+static void check_attribution(const json_t *row) {
+    const json_t *times = json_object_get(json_object_get(row, "process_to_result_ms"), "raw");
+    const json_t *rests = json_object_get(json_object_get(row, "phases_raw_ms"), "unattributed");
+    double least = INFINITY;
+    ck_assert_uint_eq(json_array_size(rests), json_array_size(times));
+    for (size_t i = 0; i < json_array_size(times); i++) {
+        least = fmin(least,
+                     fabs(json_number_value(json_array_get(rests, i))) / json_number_value(json_array_get(times, i)));
+    }
+    ck_assert_msg(least < 0.03, "%s: %g of the time is unattributed", text_at(row, "temperature"), least);
 }
 
 static void check_phases(const json_t *row) {
@@ -127,7 +142,7 @@ static void check_phases(const json_t *row) {
         double median = number_at(json_object_get(row, "process_to_result_ms"), "median");
         ck_assert_double_lt(fabs(sum - median), 0.1);
     }
-    ck_assert_double_lt(number_at(phases, "unattributed"), 0.5 * sum);
+    check_attribution(row);
     /* The process's own start, the host's matrices and the product are never free. */
     ck_assert_double_gt(number_at(phases, "load"), 0);
     ck_assert_double_gt(number_at(phases, "allocate"), 0);
@@ -144,10 +159,31 @@ static void check_gflops(const json_t *row) {
 
 static void check_result(const json_t *row) {
     static const member members[] = {
-        {"backend", JSON_STRING},     {"device", JSON_STRING},      {"driver", JSON_STRING},   {"engine", JSON_STRING},
-        {"m", JSON_INTEGER},          {"n", JSON_INTEGER},          {"k", JSON_INTEGER},       {"dtype", JSON_STRING},
-        {"start", JSON_STRING},       {"temperature", JSON_STRING}, {"samples", JSON_INTEGER}, {"gflops", JSON_REAL},
-        {"max_rel_error", JSON_REAL}, {"phases_ms", JSON_OBJECT},   {"cache", JSON_OBJECT},
+        {"backend", JSON_STRING},
+        {"device", JSON_STRING},
+        {"driver", JSON_STRING},
+        {"engine", JSON_STRING},
+        {"m", JSON_INTEGER},
+        {"n", JSON_INTEGER},
+        {"k", JSON_INTEGER},
+        {"dtype", JSON_STRING},
+        {"start", JSON_STRING},
+        {"temperature", JSON_STRING},
+        {"samples", JSON_INTEGER},
+        {"gflops", JSON_REAL},
+        {"max_rel_error", JSON_REAL},
+        {"phases_ms", JSON_OBJECT},
+        {"cache", JSON_OBJECT},
+        {"index", JSON_INTEGER},
+        {"platform", JSON_STRING},
+        {"transa", JSON_STRING},
+        {"transb", JSON_STRING},
+        {"switches", JSON_ARRAY},
+        {"timeline", JSON_ARRAY},
+        {"repeat", JSON_STRING},
+        {"parent_ms", JSON_OBJECT},
+        {"settled", JSON_TRUE},
+        {"phases_raw_ms", JSON_OBJECT},
     };
     static const member counts[] = {
         {"hits", JSON_INTEGER},     {"misses", JSON_INTEGER}, {"stores", JSON_INTEGER},
@@ -167,23 +203,13 @@ static void check_result(const json_t *row) {
 
 static void check_peer(const json_t *row) {
     static const member members[] = {
-        {"name", JSON_STRING},  {"backend", JSON_STRING},     {"device", JSON_STRING},
-        {"m", JSON_INTEGER},    {"n", JSON_INTEGER},          {"k", JSON_INTEGER},
-        {"dtype", JSON_STRING}, {"temperature", JSON_STRING}, {"samples", JSON_INTEGER},
+        {"name", JSON_STRING},     {"backend", JSON_STRING}, {"device", JSON_STRING}, {"m", JSON_INTEGER},
+        {"n", JSON_INTEGER},       {"k", JSON_INTEGER},      {"dtype", JSON_STRING},  {"temperature", JSON_STRING},
+        {"samples", JSON_INTEGER}, {"index", JSON_INTEGER},  {"transa", JSON_STRING}, {"transb", JSON_STRING},
     };
     size_t known = check_members(row, members, sizeof members / sizeof members[0]);
     known += check_times(row) - 1;
     ck_assert_uint_eq(json_object_size(row), known);
-}
-
-/* Little stays unexplained: in one row at least, because a busy machine may stop a process anywhere. */
-static void check_attribution(const json_t *results) {
-    double least = INFINITY;
-    for (size_t i = 0; i < json_array_size(results); i++) {
-        const json_t *phases = json_object_get(json_array_get(results, i), "phases_ms");
-        least = fmin(least, number_at(phases, "unattributed"));
-    }
-    ck_assert_double_lt(least, 1.5);
 }
 
 static void check_environment(const json_t *environment) {
@@ -208,11 +234,12 @@ static void check_environment(const json_t *environment) {
 
 void check_document(const json_t *document) {
     static const member members[] = {
-        {"schema", JSON_INTEGER}, {"portmm", JSON_STRING}, {"environment", JSON_OBJECT},
-        {"results", JSON_ARRAY},  {"peers", JSON_ARRAY},   {"absent_peers", JSON_ARRAY},
+        {"schema", JSON_INTEGER}, {"portmm", JSON_STRING},     {"environment", JSON_OBJECT},
+        {"results", JSON_ARRAY},  {"peers", JSON_ARRAY},       {"absent_peers", JSON_ARRAY},
+        {"warnings", JSON_ARRAY}, {"interrupted", JSON_FALSE},
     };
-    ck_assert_uint_eq(json_object_size(document), check_members(document, members, 6));
-    ck_assert_int_eq(json_integer_value(json_object_get(document, "schema")), 2);
+    ck_assert_uint_eq(json_object_size(document), check_members(document, members, sizeof members / sizeof members[0]));
+    ck_assert_int_eq(json_integer_value(json_object_get(document, "schema")), 3);
     check_environment(json_object_get(document, "environment"));
     size_t i;
     json_t *row;
@@ -220,7 +247,6 @@ void check_document(const json_t *document) {
     json_array_foreach(json_object_get(document, "results"), i, row) {
         check_result(row);
     }
-    check_attribution(json_object_get(document, "results"));
     json_array_foreach(json_object_get(document, "peers"), i, row) {
         check_peer(row);
     }

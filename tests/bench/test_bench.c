@@ -55,6 +55,15 @@ static const struct bad_usage {
     {"--size 64,0", 2, "--size '0'"},
     {"--size 64,,65", 2, "an item of the list is empty"},
     {"--size 1e3", 2, "--size '1e3'"},
+    {"--size 256:4096", 2, "--size '256:4096': give FIRST:LAST:xFACTOR"},
+    {"--size 256:128:x2", 2, "--size '256:128:x2'"},
+    {"--size 1:9:x1", 2, "--size '1:9:x1'"},
+    {"--size 1:2000:1", 2, "more than 1000 sizes"},
+    {"--fail-on slower", 2, "--fail-on needs --compare"},
+    {"--compare a.json --fail-on faster", 2, "--fail-on 'faster': use slower"},
+    {"--from a.json --size 3", 2, "--from and --size exclude each other"},
+    {"--from /dev/null", 2, "/dev/null: no JSON document"},
+    {"--json - --csv -", 2, "--csv -: --json goes there already"},
     {"--size 64 -m 64", 2, "-m and --size exclude each other"},
     {"--size 64 --shape 1x2x3", 2, "--size and --shape exclude each other"},
     {"-k 3 --shape 1x2x3", 2, "-k and --shape exclude each other"},
@@ -299,10 +308,14 @@ START_TEST(test_wrong_result_is_found) {
 }
 END_TEST
 
-START_TEST(test_interrupt_leaves_nothing) {
-    outcome result = drive_with(NULL, "--backend cpu --size 256 --samples 10000", (setting){0}, 1.5);
+START_TEST(test_interrupt_tells_what_is_done_and_leaves_nothing) {
+    outcome result = drive_with(NULL, "--backend cpu --size 64 --samples 10000 --json -", (setting){0}, 4);
     ck_assert_int_eq(result.code, 130);
-    ck_assert_str_eq(result.out, "");
+    assert_contains(result.err, "interrupted: what was done until then");
+    json_t *document = parse_document(result.out);
+    ck_assert(json_is_true(json_object_get(document, "interrupted")));
+    ck_assert_uint_ge(json_array_size(json_object_get(document, "results")), 1);
+    json_decref(document);
     free_outcome(&result);
 }
 END_TEST
@@ -447,7 +460,7 @@ static void add_cpu_tests(TCase *tests) {
     tcase_add_test(tests, test_report);
     tcase_add_test(tests, test_explain_tells_every_temperature);
     tcase_add_test(tests, test_wrong_result_is_found);
-    tcase_add_test(tests, test_interrupt_leaves_nothing);
+    tcase_add_test(tests, test_interrupt_tells_what_is_done_and_leaves_nothing);
     tcase_add_test(tests, test_all_goes_on_with_what_is_there);
     tcase_add_test(tests, test_peer_beside_cpu);
     tcase_add_test(tests, test_misleading_runs_stand_beside_the_real_ones);

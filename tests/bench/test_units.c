@@ -257,7 +257,7 @@ START_TEST(test_defaults) {
     ck_assert_int_eq(options.samples, 5);
     ck_assert(options.verify && !options.peers && !options.explain && !options.quiet);
     ck_assert_str_eq(options.engine, "");
-    ck_assert_ptr_null(options.json_path);
+    ck_assert_ptr_null(options.paths[BENCH_JSON]);
     bench_options_fini(&options);
 }
 END_TEST
@@ -279,7 +279,7 @@ START_TEST(test_everything_given) {
     ck_assert(options.temperatures[BENCH_DRIVER] && !options.temperatures[BENCH_COLD]);
     ck_assert_int_eq(options.runs * 100 + options.loops * 10 + options.samples, 23);
     ck_assert(!options.verify && options.peers && options.explain);
-    ck_assert_str_eq(options.json_path, "-");
+    ck_assert_str_eq(options.paths[BENCH_JSON], "-");
     bench_options_fini(&options);
 }
 END_TEST
