@@ -350,7 +350,7 @@ static portmm_status run_gemm(pmm_engine_state *engine, pmm_queue *queue, const 
 const pmm_engine pmm_cuda_cublas = {
     .name = "cublas",
     .dtypes = PORTMM_DTYPE_BIT(PORTMM_F32) | PORTMM_DTYPE_BIT(PORTMM_F64),
-    .features = PMM_ENGINE_BATCHES,
+    .features = PMM_ENGINE_BATCHES | PMM_ENGINE_QUIET,
     .max_size = INT64_MAX / 16,
     .max_index = INT64_MAX / 16, /* its functions in use take 64-bit sizes */
     .open = open_engine,

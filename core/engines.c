@@ -175,6 +175,15 @@ static pmm_class_entry *find_class(pmm_engines *engines, const pmm_class *of) {
     return NULL;
 }
 
+/* Whether a helper process settles classes, and not the background thread. */
+static bool has_helper(const portmm_context *context) {
+    const pmm_engines *engines = &context->engines;
+    uint32_t shared = PMM_ENGINE_QUIET;
+    for (size_t i = 0; i < engines->count; i++)
+        shared &= engines->slots[i].engine->features;
+    return context->runtime.config.warmup == PORTMM_WARMUP_HELPER && shared == 0;
+}
+
 /* A class beyond the last one shares the last one's fate: the starter serves. */
 static pmm_class_entry *add_class(portmm_context *context, const pmm_class *of, const pmm_gemm *gemm) {
     pmm_engines *engines = &context->engines;
@@ -191,8 +200,7 @@ static pmm_class_entry *add_class(portmm_context *context, const pmm_class *of, 
             hand_over(context, entry, 0, "the starter was refused here");
         apply_choice(context, entry, &choice);
     } else if (context->runtime.config.warmup == PORTMM_WARMUP_OFF ||
-               (context->runtime.config.warmup == PORTMM_WARMUP_HELPER &&
-                !pmm_cache_can_write(&context->runtime.cache))) {
+               (has_helper(context) && !pmm_cache_can_write(&context->runtime.cache))) {
         entry->stage = PMM_STAGE_SETTLED; /* nobody will find out */
     }
     return entry;
@@ -282,7 +290,7 @@ static void look_after_awaited(portmm_context *context) {
         pmm_choice choice;
         if (entry->stage != PMM_STAGE_AWAITED)
             continue;
-        if (context->runtime.config.warmup == PORTMM_WARMUP_THREAD)
+        if (!has_helper(context))
             settle_here(context, entry);
         else if (pmm_choice_read(context, &entry->of, &choice))
             apply_choice(context, entry, &choice);
@@ -323,8 +331,7 @@ static void start_background(portmm_context *context, const pmm_engine_slot *slo
     bool works = entry != NULL && entry->stage != PMM_STAGE_SETTLED;
     if (works)
         slot->engine->capture_wanted(atomic_load(&slot->state)); /* whoever settles the class takes the binaries, too */
-    if (works && entry->stage == PMM_STAGE_AWAITED && !entry->tried &&
-        context->runtime.config.warmup == PORTMM_WARMUP_HELPER) {
+    if (works && entry->stage == PMM_STAGE_AWAITED && !entry->tried && has_helper(context)) {
         pmm_span_begin(&context->runtime.timeline, PORTMM_PHASE_CACHE_LOOKUP, "start the helper");
         const char *why;
         entry->tried = true;

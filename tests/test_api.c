@@ -310,8 +310,8 @@ START_TEST(bad_options_are_named) {
     ck_assert_ptr_null(context);
     TEST_FAILS(portmm_context_create(&options, &context), PORTMM_STATUS_INVALID_ARGUMENT, test_get_target(_i)->engine);
     options = good;
-    options.cache_mode = (portmm_cache_mode)4;
-    TEST_FAILS(portmm_context_create(&options, &context), PORTMM_STATUS_INVALID_ARGUMENT, "cache_mode = 4");
+    options.cache_mode = (portmm_cache_mode)99;
+    TEST_FAILS(portmm_context_create(&options, &context), PORTMM_STATUS_INVALID_ARGUMENT, "cache_mode = 99");
     options = good;
     options.warmup = (portmm_warmup)-1;
     TEST_FAILS(portmm_context_create(&options, &context), PORTMM_STATUS_INVALID_ARGUMENT, "warmup = -1");

@@ -182,7 +182,7 @@ static portmm_status run_gemm(pmm_engine_state *engine, pmm_queue *queue, const 
 const pmm_engine pmm_cuda_starter = {
     .name = "starter",
     .dtypes = PORTMM_DTYPE_BIT(PORTMM_F32) | PORTMM_DTYPE_BIT(PORTMM_F64),
-    .features = PMM_ENGINE_BATCHES,
+    .features = PMM_ENGINE_BATCHES | PMM_ENGINE_QUIET,
     .max_size = INT32_MAX,
     .max_index = INT64_MAX / 16, /* its kernels index with 64 bits */
     .open = open_engine,

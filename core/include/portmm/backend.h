@@ -205,8 +205,10 @@ static inline uint16_t pmm_f16_from_f32(float value) {
 
 /* What an engine can do itself. */
 enum {
-    PMM_ENGINE_BATCHES = 1,  /* batch_count above 1; without it, the core asks for one product after the other */
-    PMM_ENGINE_EPILOGUES = 2 /* the epilogue; without it, the core does not give it such products */
+    PMM_ENGINE_BATCHES = 1,   /* batch_count above 1; without it, the core asks for one product after the other */
+    PMM_ENGINE_EPILOGUES = 2, /* the epilogue; without it, the core does not give it such products */
+    PMM_ENGINE_QUIET = 4 /* getting it ready in a thread hardly holds up the calls of others; where that is so of all
+                            engines, no helper process is started */
 };
 
 typedef struct pmm_engine {
