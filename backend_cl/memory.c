@@ -66,6 +66,12 @@ portmm_status pmm_cl_buffer_create(pmm_device *device, size_t size, pmm_buffer *
     made->memory = device->api->clCreateBuffer(device->context, CL_MEM_READ_WRITE, size, NULL, &code);
     if (code != CL_SUCCESS) {
         free(made);
+        if (code == CL_INVALID_BUFFER_SIZE)
+            return device->host->fail(
+                PORTMM_STATUS_OUT_OF_MEMORY,
+                "opencl: a buffer of %zu bytes is refused (clCreateBuffer: CL_INVALID_BUFFER_SIZE "
+                "(%d)); the largest one of %s has %llu bytes: split the product",
+                size, (int)code, device->found->info.name, (unsigned long long)device->found->info.max_allocation);
         return pmm_cl_fail(device->host, "clCreateBuffer", code);
     }
     *buffer = made;
