@@ -122,7 +122,7 @@ START_TEST(every_call_fails_in_turn) {
     set("");
     live(engine);
     ck_assert_int_eq(refusals, 0);
-    long calls[64];
+    long calls[64] = {0};
     for (int i = 0; (function = get_function(i)) != NULL; i++)
         calls[i] = count_calls(function);
     for (int i = 0; (function = get_function(i)) != NULL; i++)
