@@ -259,7 +259,8 @@ typedef struct portmm_problem {
     int64_t a_stride, b_stride, c_stride;
     const int64_t *a_offsets, *b_offsets, *c_offsets; /* batch_count of them; read before the call returns */
 
-    /* An epilogue: C := activation(alpha * op(A) * op(B) + beta * C + bias). */
+    /* An epilogue: C := activation(alpha * op(A) * op(B) + beta * C + bias), in the type of the sums: a 16-bit C is
+     * rounded once. UNSUPPORTED where no engine in question has epilogues ("clblast" has not). */
     portmm_activation activation;
     portmm_bias bias_kind;
     int64_t bias_offset; /* elements; the bias has the matrices' type */
@@ -284,7 +285,9 @@ typedef struct portmm_problem {
  *
  * The letter is BLAS's: s is f32, d is f64, c is c32, z is c64; and h is f16, whose elements are the bits of a
  * binary16. All backends have f32 and, where the device can, f64; a backend without products of a type reports
- * UNSUPPORTED, and portmm_device_info.dtypes tells it ahead. Complex scalars and matrices are passed as CBLAS has it:
+ * UNSUPPORTED, and portmm_device_info.dtypes tells it ahead. An element is off by at most (k + 4) * s times the sum of
+ * its terms' magnitudes, three times that for complex types, and the rounding to the type; s is 2^-53 for f64 and c64,
+ * else 2^-24. Complex scalars and matrices are passed as CBLAS has it:
  * pointers to pairs of float or double.
  *
  * Blocks until C is complete. Errors: INVALID_ARGUMENT (names the BLAS parameter and its value), UNSUPPORTED (the
