@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -305,20 +306,57 @@ static void lock_holder_killed(void) {
 
 /* ---- fork, clocks ---- */
 
-static void *store_on(void *unused) {
-    for (int i = 0; i < 200; i++)
-        fault_must_store();
+static atomic_int calls_before_pause;
+static atomic_bool paused, goes_on, finished;
+
+static int pause_at(test_call call) {
+    (void)call;
+    if (atomic_fetch_sub(&calls_before_pause, 1) == 0) {
+        paused = true;
+        while (!goes_on)
+            pmm_sleep(1);
+    }
+    return 0;
+}
+
+static void *store_with_pause(void *unused) {
+    fault_must_store();
+    finished = true;
     return unused;
 }
 
-static void fork_during_store(void) {
+static void try_without_pause(void) {
+    test_hook_calls(NULL);
+    fault_try();
+}
+
+/* At each system call of the store, so that the thread is at no other place: a sanitizer's allocator would not survive
+ * the fork. Returns whether there is such a call. */
+static bool fork_at(int nth) {
     pthread_t thread;
-    fault_must_store();
-    if (pthread_create(&thread, NULL, store_on, NULL) != 0)
+    calls_before_pause = nth;
+    paused = goes_on = finished = false;
+    test_hook_calls(pause_at);
+    if (pthread_create(&thread, NULL, store_with_pause, NULL) != 0) {
         fault_saw("no thread");
-    for (int i = 0; i < 20; i++)
-        fault_await(fault_start(try_once), 0);
+        return false;
+    }
+    while (!paused && !finished)
+        pmm_sleep(1);
+    if (paused)
+        fault_await(fault_start(try_without_pause), 0);
+    goes_on = true;
     pthread_join(thread, NULL);
+    test_hook_calls(NULL);
+    return paused;
+}
+
+static void fork_during_store(void) {
+    int nth = 0;
+    while (nth < MOST_CALLS && fork_at(nth))
+        nth++;
+    if (nth == 0)
+        fault_saw("no store was under way");
     fault_look_up();
 }
 
