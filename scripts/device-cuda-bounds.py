@@ -30,19 +30,19 @@ class Folder:
             raise Missing(f"no {file.name}")
         return json.loads(file.read_text())[kind]
 
-    def row(self, name, kind, **wanted):
-        for row in self.rows(name, kind):
+    def row(self, file, kind, **wanted):
+        for row in self.rows(file, kind):
             if all(row.get(key) == value for key, value in wanted.items()):
                 if row["samples"] < SAMPLES:
-                    raise Missing(f"only {row['samples']} samples in {name}.json")
+                    raise Missing(f"only {row['samples']} samples in {file}.json")
                 return row
-        raise Missing(f"no {' '.join(map(str, wanted.values()))} in {name}.json")
+        raise Missing(f"no {' '.join(map(str, wanted.values()))} in {file}.json")
 
-    def ours(self, name, temperature, **wanted):
-        return self.row(name, "results", temperature=temperature, **wanted)
+    def ours(self, file, temperature, **wanted):
+        return self.row(file, "results", temperature=temperature, **wanted)
 
-    def peer(self, name, peer, temperature, **wanted):
-        return self.row(name, "peers", name=peer, temperature=temperature, **wanted)
+    def peer(self, file, peer, temperature, **wanted):
+        return self.row(file, "peers", name=peer, temperature=temperature, **wanted)
 
     def log(self):
         file = self.path / "log.txt"
