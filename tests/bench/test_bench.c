@@ -222,7 +222,7 @@ END_TEST
 
 START_TEST(test_shapes_types_and_transposes) {
     outcome result =
-        drive("--backend cpu --shape 33x65x129,1x7x5 --dtype f64 --transa t --transb t --samples 1 --runs 0 "
+        drive("--backend cpu --shape 33x65x129,1x7x5 --dtype f64 --transa t --transb t --samples 5 --runs 0 "
               "--temperature relaunch --quiet --json -");
     ck_assert_int_eq(result.code, 0);
     ck_assert_str_eq(result.err, "");
