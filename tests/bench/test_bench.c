@@ -225,7 +225,7 @@ START_TEST(test_shapes_types_and_transposes) {
         drive("--backend cpu --shape 33x65x129,1x7x5 --dtype f64 --transa t --transb t --samples 5 --runs 0 "
               "--temperature relaunch --quiet --json -");
     ck_assert_int_eq(result.code, 0);
-    ck_assert_str_eq(result.err, "");
+    ck_assert_ptr_null(strchr(result.err, '\r')); /* no progress; a machine that is not quiet may be named */
     json_t *document = parse_document(result.out);
     check_document(document);
     json_t *results = json_object_get(document, "results"), *first = json_array_get(results, 0);
