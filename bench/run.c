@@ -404,7 +404,6 @@ bool bench_measure(bench_launcher *launcher, const bench_options *options, bench
     ok = ok && !bench_interrupted() && take_samples(&self) && !bench_interrupted();
     if (bench_interrupted()) {
         drop_empty_rows(block);
-        bench_block_warn(block, bench_format("interrupted: what was done until then"));
     }
     if (ok || bench_interrupted()) {
         warn_about_block(launcher, block);

@@ -109,14 +109,19 @@ static void become_program(const char *path, const char *directory, const char *
     _exit(98);
 }
 
-static int await_code(pid_t pid, double interrupt_after_s) {
-    int status = 0;
-    if (interrupt_after_s > 0) {
-        struct timespec pause = {.tv_sec = (time_t)interrupt_after_s,
-                                 .tv_nsec = (long)((interrupt_after_s - (double)(time_t)interrupt_after_s) * 1e9)};
+/* Until `text` is in the file. The test's own time limit ends a vain wait. */
+static void await_text(const char *path, const char *text) {
+    for (bool found = false; !found;) {
+        const struct timespec pause = {.tv_nsec = 10000000};
         (void)nanosleep(&pause, NULL);
-        ck_assert_int_eq(kill(pid, SIGTERM), 0);
+        char *content = file_exists(path) ? read_file(path) : strdup("");
+        found = strstr(content, text) != NULL;
+        free(content);
     }
+}
+
+static int await_code(pid_t pid) {
+    int status = 0;
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
@@ -132,7 +137,7 @@ static size_t count_entries(const char *path) {
     return count - 2; /* "." and ".." */
 }
 
-outcome drive_with(const char *path, const char *arguments, setting extra, double interrupt_after_s) {
+outcome drive_with(const char *path, const char *arguments, setting extra, const char *interrupt_at) {
     char *directory = make_directory();
     char name[256];
     outcome result = {0};
@@ -146,8 +151,14 @@ outcome drive_with(const char *path, const char *arguments, setting extra, doubl
     if (pid == 0) {
         become_program(path, directory, arguments, extra);
     }
-    result.code = await_code(pid, interrupt_after_s);
+    if (interrupt_at != NULL) {
+        (void)snprintf(name, sizeof name, "%s/err", directory);
+        await_text(name, interrupt_at);
+        ck_assert_int_eq(kill(pid, SIGTERM), 0);
+    }
+    result.code = await_code(pid);
     result.seconds = now() - begin;
+    (void)snprintf(name, sizeof name, "%s/tmp", directory);
     ck_assert_msg(count_entries(name) == 0, "'%s' left something in TMPDIR", arguments);
     (void)snprintf(name, sizeof name, "%s/out", directory);
     result.out = read_file(name);
@@ -158,7 +169,7 @@ outcome drive_with(const char *path, const char *arguments, setting extra, doubl
 }
 
 outcome drive(const char *arguments) {
-    return drive_with(NULL, arguments, (setting){0}, 0);
+    return drive_with(NULL, arguments, (setting){0}, NULL);
 }
 
 void free_outcome(outcome *result) {

@@ -15,8 +15,6 @@ import jsonschema
 
 PROGRAM, SCHEMA = sys.argv[1], json.loads(pathlib.Path(sys.argv[2]).read_text(encoding="utf-8"))
 BACKEND = sys.argv[3] if len(sys.argv) > 3 else "cpu"
-UNATTRIBUTED_MOST = 0.03
-PARENT_LATE_MS = 2.0  # until the parent is woken up; of a whole run the least, because a busy machine wakes it late
 
 
 def run(*arguments, code=0):
@@ -30,18 +28,12 @@ def rows_of(document):
 
 
 def check_phases(row):
-    """The phases of every sample add up to its time and leave little unexplained. Returns how far the parent's clock is
-    behind, which is never negative."""
+    """The phases of every sample add up to its time, which the parent's clock contains. How much stays unexplained, and
+    how late the parent is, is for test_accounts.py."""
     phases, raw = row["phases_raw_ms"], row["process_to_result_ms"]["raw"]
-    shares, late = [], []
     for i, whole in enumerate(raw):
         assert abs(sum(values[i] for values in phases.values()) - whole) < 1e-6, (row["temperature"], i)
-        shares.append(abs(phases["unattributed"][i]) / whole)
-        late.append(row["parent_ms"]["raw"][i] - whole)
-    assert min(late) > 0, "the parent saw a result before it was there"
-    share = abs(row["phases_ms"]["unattributed"]) / sum(row["phases_ms"].values())
-    assert min(share, sorted(shares)[len(shares) // 2]) < UNATTRIBUTED_MOST, f"{row['temperature']}: {shares}"
-    return late
+        assert row["parent_ms"]["raw"][i] > whole, "the parent saw a result before it was there"
 
 
 def check_csv(path, document):
@@ -73,24 +65,23 @@ def check_trace(path, document):
         assert all(span["dur"] >= 0 and span["ts"] >= 0 for span in spans)
         result = [event["ts"] for event in own if event["name"] == "first result"]
         assert abs(result[0] - 1000 * row["process_to_result_ms"]["raw"][0]) < 1
-        # The outermost spans of the program's thread explain the way to the result.
+        # The outermost spans of the program's thread are the phases that the row shows.
         covered = sum(span["end_ms"] - span["begin_ms"] for span in row["timeline"] if (span["thread"], span["depth"]) == (0, 0))
-        assert 900 * covered < result[0] * 1.1 and covered * 1000 > 0.5 * result[0], (covered, result)
+        unexplained = row["phases_raw_ms"]["unattributed"][0]
+        assert abs(covered + unexplained - row["process_to_result_ms"]["raw"][0]) < 1e-3, (covered, unexplained, result)
 
 
 def check_files(folder):
     paths = {kind: str(folder / f"out.{kind}") for kind in ("json", "csv", "trace")}
     outputs = [word for kind, path in paths.items() for word in (f"--{kind}", path)]
-    shown = run("--backend", BACKEND, "--size", "64:128:x2", "--samples", "3", "--runs", "2", *outputs).stdout
+    shown = run("--backend", BACKEND, "--size", "64:128:x2", "--samples", "2", "--runs", "2", *outputs).stdout
     document = json.loads(pathlib.Path(paths["json"]).read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator(SCHEMA).validate(document)
     assert {row["m"] for row in document["results"]} == {64, 128}
     assert not document["interrupted"]
-    late = []
     for row in document["results"]:
-        late += check_phases(row)
+        check_phases(row)
         assert row["repeat"] in " ".join(shown.split()), row["repeat"]
-    assert min(late) < PARENT_LATE_MS, f"the parent's clock is {late} ms behind"
     check_csv(paths["csv"], document)
     check_trace(paths["trace"], document)
     # The same files from the recorded results, and one of them through a pipe.

@@ -8,7 +8,7 @@ import os
 import struct
 import time
 
-DELAY_S = 0.002
+DELAY_S = float(os.environ.get("FAKE_DELAY_MS", "2")) / 1000
 FAULT = os.environ.get("FAKE_FAULT", "")
 pending = []
 
