@@ -244,8 +244,8 @@ static int measure(program *self) {
         code = bench_options_want_all(&self->options) ? measure_all(self) : measure_listed(self);
     }
     if (code == EXIT_INTERRUPTED) {
-        bench_complain("interrupted: %s", self->block_count != 0 ? "what was done until then is told"
-                                                                 : "nothing was done until then");
+        bench_complain("interrupted: %s",
+                       self->block_count != 0 ? "what was done until then is told" : "nothing was done until then");
     }
     if (code == EXIT_FINE || (code == EXIT_INTERRUPTED && self->block_count != 0)) {
         int delivered = deliver(self, code == EXIT_INTERRUPTED);
