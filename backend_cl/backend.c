@@ -62,6 +62,17 @@ static const pmm_backend backend = {
     .event_destroy = pmm_cl_event_destroy,
     .engines = engines,
     .describe = pmm_cl_describe,
+    .buffer_write_start = pmm_cl_buffer_write_start,
+    .buffer_read_start = pmm_cl_buffer_read_start,
+    .buffer_map = pmm_cl_buffer_map,
+    .buffer_unmap = pmm_cl_buffer_unmap,
+    .event_times = pmm_cl_event_times,
+    .device_borrow = pmm_cl_device_borrow,
+    .queue_borrow = pmm_cl_queue_borrow,
+    .buffer_borrow = pmm_cl_buffer_borrow,
+    .event_native = pmm_cl_event_native,
+    .queue_create_timed = pmm_cl_queue_create_timed,
+    .buffer_share = pmm_cl_buffer_share,
 };
 
 const pmm_backend *pmm_backend_entry(void) {

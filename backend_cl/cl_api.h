@@ -20,12 +20,21 @@
     X(clGetDeviceInfo)                                                                                                 \
     X(clGetExtensionFunctionAddress)                                                                                   \
     X(clCreateContext)                                                                                                 \
+    X(clRetainContext)                                                                                                 \
+    X(clGetContextInfo)                                                                                                \
     X(clReleaseContext)                                                                                                \
     X(clCreateCommandQueue)                                                                                            \
+    X(clRetainCommandQueue)                                                                                            \
+    X(clGetCommandQueueInfo)                                                                                           \
     X(clReleaseCommandQueue)                                                                                           \
     X(clFlush)                                                                                                         \
     X(clFinish)                                                                                                        \
     X(clCreateBuffer)                                                                                                  \
+    X(clRetainMemObject)                                                                                               \
+    X(clGetMemObjectInfo)                                                                                              \
+    X(clEnqueueMapBuffer)                                                                                              \
+    X(clEnqueueUnmapMemObject)                                                                                         \
+    X(clGetEventProfilingInfo)                                                                                         \
     X(clReleaseMemObject)                                                                                              \
     X(clEnqueueReadBuffer)                                                                                             \
     X(clEnqueueWriteBuffer)                                                                                            \

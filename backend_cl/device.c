@@ -216,6 +216,7 @@ void pmm_cl_free_devices(pmm_backend_state *state) {
 
 struct pmm_cl_shared {
     cl_device_id id;
+    bool is_borrowed;
     char *cache; /* contexts with another cache do not share: programs know what is in theirs */
     cl_context context;
     size_t users;
@@ -234,10 +235,28 @@ static portmm_status create_context(const pmm_backend_state *state, const pmm_cl
     return PORTMM_STATUS_SUCCESS;
 }
 
-static portmm_status share_context(const pmm_backend_state *state, const pmm_cl_found *found, pmm_cl_shared **shared) {
+/* `native` is the application's own, or NULL. */
+static bool is_wanted(const pmm_cl_shared *each, const pmm_cl_found *found, cl_context native, const char *cache) {
+    bool is_same = native != NULL ? each->is_borrowed && each->context == native : !each->is_borrowed;
+    return is_same && each->id == found->id && strcmp(each->cache, cache) == 0;
+}
+
+static portmm_status take_context(const pmm_backend_state *state, const pmm_cl_found *found, cl_context native,
+                                  cl_context *context) {
+    if (native == NULL)
+        return create_context(state, found, context);
+    cl_int code = state->api.clRetainContext(native);
+    if (code != CL_SUCCESS)
+        return pmm_cl_fail(state->host, "clRetainContext", code);
+    *context = native;
+    return PORTMM_STATUS_SUCCESS;
+}
+
+static portmm_status share_context(const pmm_backend_state *state, const pmm_cl_found *found, cl_context native,
+                                   pmm_cl_shared **shared) {
     const char *cache = state->host->cache_identity(state->host);
     for (pmm_cl_shared *each = open_contexts; each != NULL; each = each->next)
-        if (each->id == found->id && strcmp(each->cache, cache) == 0) {
+        if (is_wanted(each, found, native, cache)) {
             each->users++;
             *shared = each;
             return PORTMM_STATUS_SUCCESS;
@@ -250,13 +269,14 @@ static portmm_status share_context(const pmm_backend_state *state, const pmm_cl_
         return state->host->fail(PORTMM_STATUS_OUT_OF_MEMORY, "opencl: no memory to open a device");
     }
     made->cache = copy;
-    portmm_status status = create_context(state, found, &made->context);
+    portmm_status status = take_context(state, found, native, &made->context);
     if (status != PORTMM_STATUS_SUCCESS) {
         free(made);
         free(copy);
         return status;
     }
     made->id = found->id;
+    made->is_borrowed = native != NULL;
     made->users = 1;
     made->next = open_contexts;
     open_contexts = made;
@@ -264,7 +284,7 @@ static portmm_status share_context(const pmm_backend_state *state, const pmm_cl_
     return PORTMM_STATUS_SUCCESS;
 }
 
-portmm_status pmm_cl_device_open(pmm_backend_state *state, size_t index, pmm_device **device) {
+static portmm_status open_device(pmm_backend_state *state, size_t index, cl_context native, pmm_device **device) {
     const pmm_host *host = state->host;
     pmm_device *made = calloc(1, sizeof *made);
     if (made == NULL)
@@ -273,7 +293,7 @@ portmm_status pmm_cl_device_open(pmm_backend_state *state, size_t index, pmm_dev
     made->api = &state->api;
     made->found = &state->devices[index];
     host->lock(host);
-    portmm_status status = share_context(state, made->found, &made->shared);
+    portmm_status status = share_context(state, made->found, native, &made->shared);
     host->unlock(host);
     if (status != PORTMM_STATUS_SUCCESS) {
         free(made);
@@ -282,6 +302,42 @@ portmm_status pmm_cl_device_open(pmm_backend_state *state, size_t index, pmm_dev
     made->context = made->shared->context;
     *device = made;
     return PORTMM_STATUS_SUCCESS;
+}
+
+portmm_status pmm_cl_device_open(pmm_backend_state *state, size_t index, pmm_device **device) {
+    return open_device(state, index, NULL, device);
+}
+
+static portmm_status find_in_context(const pmm_backend_state *state, cl_context native, cl_device_id id, bool *found) {
+    size_t size = 0;
+    cl_int code = state->api.clGetContextInfo(native, CL_CONTEXT_DEVICES, 0, NULL, &size);
+    cl_device_id *ids = code == CL_SUCCESS ? malloc(size) : NULL;
+    if (ids != NULL)
+        code = state->api.clGetContextInfo(native, CL_CONTEXT_DEVICES, size, ids, NULL);
+    *found = false;
+    for (size_t i = 0; ids != NULL && code == CL_SUCCESS && i < size / sizeof *ids; i++)
+        *found = *found || ids[i] == id;
+    bool lacks_memory = code == CL_SUCCESS && ids == NULL;
+    free(ids);
+    if (lacks_memory)
+        return state->host->fail(PORTMM_STATUS_OUT_OF_MEMORY, "opencl: no memory to open a device");
+    if (code != CL_SUCCESS)
+        return state->host->fail(PORTMM_STATUS_INVALID_ARGUMENT,
+                                 "opencl: the cl_context given is none: clGetContextInfo: %s (%d)",
+                                 pmm_cl_error_name(code), (int)code);
+    return PORTMM_STATUS_SUCCESS;
+}
+
+portmm_status pmm_cl_device_borrow(pmm_backend_state *state, size_t index, void *native, pmm_device **device) {
+    const pmm_cl_found *found = &state->devices[index];
+    bool has_device = false;
+    portmm_status status = find_in_context(state, native, found->id, &has_device);
+    if (status != PORTMM_STATUS_SUCCESS)
+        return status;
+    if (!has_device)
+        return state->host->fail(PORTMM_STATUS_INVALID_ARGUMENT, "opencl: the cl_context given has not opencl:%d (%s)",
+                                 (int)index, found->info.name);
+    return open_device(state, index, native, device);
 }
 
 void pmm_cl_device_close(pmm_device *device) {

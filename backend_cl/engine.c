@@ -85,14 +85,29 @@ static void remember_launch(pmm_engine_state *engine, cl_event event) {
     engine->wanted = true;
 }
 
+/* Memory of the application's own may be for kernels to read or to write only. */
+static portmm_status check_access(const pmm_host *host, const pmm_gemm *gemm) {
+    const pmm_buffer *bias = gemm->epilogue.bias_kind != PORTMM_BIAS_NONE ? gemm->epilogue.bias : NULL;
+    cl_mem_flags read = gemm->a->flags | gemm->b->flags | (bias != NULL ? bias->flags : 0);
+    if (gemm->c->flags & CL_MEM_READ_ONLY)
+        return host->fail(PORTMM_STATUS_INVALID_ARGUMENT, "opencl: C is in a cl_mem made with CL_MEM_READ_ONLY");
+    if ((read | (pmm_gemm_reads_c(gemm) ? gemm->c->flags : 0)) & CL_MEM_WRITE_ONLY)
+        return host->fail(PORTMM_STATUS_INVALID_ARGUMENT,
+                          "opencl: a matrix that is read is in a cl_mem made with CL_MEM_WRITE_ONLY");
+    return PORTMM_STATUS_SUCCESS;
+}
+
 portmm_status pmm_cl_engine_gemm(pmm_engine_state *engine, pmm_queue *queue, const pmm_gemm *gemm, size_t wait_count,
                                  pmm_event *const *wait_list, pmm_event **event, pmm_cl_enqueue *enqueue) {
     const pmm_host *host = engine->device->host;
+    portmm_status status = check_access(host, gemm);
+    if (status != PORTMM_STATUS_SUCCESS)
+        return status;
     pmm_event *made = calloc(1, sizeof *made);
     if (made == NULL)
         return host->fail(PORTMM_STATUS_OUT_OF_MEMORY, "opencl: no memory for an event");
     made->device = engine->device;
-    portmm_status status = PORTMM_STATUS_SUCCESS;
+    made->timed = queue->timed;
     if (wait_count > 0) /* the queue is in order */
         status = pmm_cl_queue_barrier(queue, wait_count, wait_list, NULL);
     if (status == PORTMM_STATUS_SUCCESS) {

@@ -7,19 +7,29 @@
 
 #define MAX_WAITS 64 /* as many as the core lets through */
 
-portmm_status pmm_cl_queue_create(pmm_device *device, pmm_queue **queue) {
+static portmm_status create_queue(pmm_device *device, bool timed, pmm_queue **queue) {
     cl_int code = CL_SUCCESS;
     pmm_queue *made = calloc(1, sizeof *made);
     if (made == NULL)
         return device->host->fail(PORTMM_STATUS_OUT_OF_MEMORY, "opencl: no memory for a queue");
     made->device = device;
-    made->queue = device->api->clCreateCommandQueue(device->context, device->found->id, 0, &code);
+    made->timed = timed;
+    made->queue = device->api->clCreateCommandQueue(device->context, device->found->id,
+                                                    timed ? CL_QUEUE_PROFILING_ENABLE : 0, &code);
     if (code != CL_SUCCESS) {
         free(made);
         return pmm_cl_fail(device->host, "clCreateCommandQueue", code);
     }
     *queue = made;
     return PORTMM_STATUS_SUCCESS;
+}
+
+portmm_status pmm_cl_queue_create(pmm_device *device, pmm_queue **queue) {
+    return create_queue(device, false, queue);
+}
+
+portmm_status pmm_cl_queue_create_timed(pmm_device *device, pmm_queue **queue) {
+    return create_queue(device, true, queue);
 }
 
 portmm_status pmm_cl_queue_finish(pmm_queue *queue) {
@@ -46,6 +56,7 @@ portmm_status pmm_cl_queue_barrier(pmm_queue *queue, size_t wait_count, pmm_even
     api->clFlush(queue->queue);
     if (event != NULL) {
         made->device = queue->device;
+        made->timed = queue->timed;
         *event = made;
     }
     return PORTMM_STATUS_SUCCESS;
@@ -117,6 +128,23 @@ portmm_status pmm_cl_buffer_read(pmm_queue *queue, const pmm_buffer *buffer, con
 portmm_status pmm_cl_event_wait(pmm_event *event) {
     cl_int code = event->device->api->clWaitForEvents(1, &event->event);
     return code == CL_SUCCESS ? PORTMM_STATUS_SUCCESS : pmm_cl_fail_late(event->device->host, "clWaitForEvents", code);
+}
+
+portmm_status pmm_cl_event_times(pmm_event *event, uint64_t *begin_ns, uint64_t *end_ns) {
+    const pmm_device *device = event->device;
+    cl_ulong begin = 0, end = 0;
+    if (!event->timed)
+        return device->host->fail(PORTMM_STATUS_UNSUPPORTED,
+                                  "opencl: the event is not timed; its queue comes from portmm_queue_create_timed");
+    cl_int code =
+        device->api->clGetEventProfilingInfo(event->event, CL_PROFILING_COMMAND_START, sizeof begin, &begin, NULL);
+    if (code == CL_SUCCESS)
+        code = device->api->clGetEventProfilingInfo(event->event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL);
+    if (code != CL_SUCCESS)
+        return pmm_cl_fail(device->host, "clGetEventProfilingInfo", code);
+    *begin_ns = begin;
+    *end_ns = end;
+    return PORTMM_STATUS_SUCCESS;
 }
 
 void pmm_cl_event_destroy(pmm_event *event) {

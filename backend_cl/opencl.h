@@ -34,16 +34,19 @@ struct pmm_device {
 struct pmm_queue {
     const pmm_device *device;
     cl_command_queue queue;
+    bool timed;
 };
 
 struct pmm_buffer {
     const pmm_device *device;
     cl_mem memory;
+    cl_mem_flags flags; /* of a borrowed one; else 0 */
 };
 
 struct pmm_event {
     const pmm_device *device;
     cl_event event;
+    bool timed;
 };
 
 /* device.c */
@@ -53,13 +56,30 @@ char *pmm_cl_device_text(const pmm_cl_api *api, cl_device_id device, cl_device_i
 portmm_status pmm_cl_find_devices(pmm_backend_state *state);
 void pmm_cl_free_devices(pmm_backend_state *state);
 portmm_status pmm_cl_device_open(pmm_backend_state *state, size_t index, pmm_device **device);
+portmm_status pmm_cl_device_borrow(pmm_backend_state *state, size_t index, void *native, pmm_device **device);
 void pmm_cl_device_close(pmm_device *device);
+
+/* borrow.c */
+portmm_status pmm_cl_queue_borrow(pmm_device *device, void *native, pmm_queue **queue);
+portmm_status pmm_cl_buffer_borrow(pmm_device *device, void *native, size_t *size, pmm_buffer **buffer);
+portmm_status pmm_cl_event_native(pmm_event *event, void **native);
+
+/* transfer.c */
+portmm_status pmm_cl_buffer_write_start(pmm_queue *queue, pmm_buffer *buffer, const pmm_copy *copy, const void *source,
+                                        size_t wait_count, pmm_event *const *wait_list, pmm_event **event);
+portmm_status pmm_cl_buffer_read_start(pmm_queue *queue, const pmm_buffer *buffer, const pmm_copy *copy,
+                                       void *destination, size_t wait_count, pmm_event *const *wait_list,
+                                       pmm_event **event);
+portmm_status pmm_cl_buffer_share(pmm_device *device, void *memory, size_t size, pmm_buffer **buffer);
+portmm_status pmm_cl_buffer_map(pmm_queue *queue, pmm_buffer *buffer, size_t size, void **memory);
+portmm_status pmm_cl_buffer_unmap(pmm_queue *queue, pmm_buffer *buffer, void *memory);
 
 /* properties.c */
 void pmm_cl_describe(const pmm_backend_state *state, int32_t index, pmm_properties *properties);
 
 /* memory.c */
 portmm_status pmm_cl_queue_create(pmm_device *device, pmm_queue **queue);
+portmm_status pmm_cl_queue_create_timed(pmm_device *device, pmm_queue **queue);
 portmm_status pmm_cl_queue_finish(pmm_queue *queue);
 portmm_status pmm_cl_queue_barrier(pmm_queue *queue, size_t wait_count, pmm_event *const *wait_list, pmm_event **event);
 void pmm_cl_queue_destroy(pmm_queue *queue);
@@ -69,6 +89,7 @@ void pmm_cl_buffer_destroy(pmm_buffer *buffer);
 portmm_status pmm_cl_buffer_write(pmm_queue *queue, pmm_buffer *buffer, const pmm_copy *copy, const void *source);
 portmm_status pmm_cl_buffer_read(pmm_queue *queue, const pmm_buffer *buffer, const pmm_copy *copy, void *destination);
 portmm_status pmm_cl_event_wait(pmm_event *event);
+portmm_status pmm_cl_event_times(pmm_event *event, uint64_t *begin_ns, uint64_t *end_ns);
 void pmm_cl_event_destroy(pmm_event *event);
 
 /* starter/starter.c */

@@ -136,6 +136,17 @@ static portmm_status read_buffer(pmm_queue *queue, const pmm_buffer *buffer, con
     return PORTMM_STATUS_SUCCESS;
 }
 
+static portmm_status map_buffer(pmm_queue *queue, pmm_buffer *buffer, size_t size, void **memory) {
+    (void)queue, (void)size;
+    *memory = buffer->memory;
+    return PORTMM_STATUS_SUCCESS;
+}
+
+static portmm_status unmap_buffer(pmm_queue *queue, pmm_buffer *buffer, void *memory) {
+    (void)queue, (void)buffer, (void)memory;
+    return PORTMM_STATUS_SUCCESS;
+}
+
 static portmm_status wait_event(pmm_event *event) {
     (void)event;
     return PORTMM_STATUS_SUCCESS;
@@ -170,6 +181,8 @@ static const pmm_backend backend = {
     .event_destroy = destroy_event,
     .engines = engines,
     .describe = describe,
+    .buffer_map = map_buffer,
+    .buffer_unmap = unmap_buffer,
     .is_immediate = true,
 };
 

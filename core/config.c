@@ -170,6 +170,7 @@ portmm_status pmm_config_init(pmm_config *config, const portmm_context_options *
         return pmm_fail(PORTMM_STATUS_INVALID_ARGUMENT, "options.needs_dtypes = %#x has a bit that is no portmm_dtype",
                         (unsigned)given.needs_dtypes);
     config->needs_dtypes = given.needs_dtypes;
+    config->native_context = given.native_context;
     config->log = given.log;
     config->log_user_data = given.log_user_data;
     config->log_level = given.log_level;

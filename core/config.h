@@ -17,6 +17,7 @@ typedef struct pmm_config {
     portmm_warmup warmup;
     portmm_start start;
     uint32_t needs_dtypes;
+    void *native_context; /* NULL: the library makes one */
     portmm_log_callback log;
     void *log_user_data;
     portmm_log_level log_level;

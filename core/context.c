@@ -23,6 +23,18 @@ static void close_device(portmm_context *context) {
     context->device = NULL;
 }
 
+/* Opens it, or works in the application's own driver context. */
+static portmm_status take_device(portmm_context *context, pmm_opened *opened, size_t index) {
+    const pmm_backend *backend = opened->backend;
+    void *native = context->runtime.config.native_context;
+    if (native == NULL)
+        return backend->device_open(opened->state, index, &context->device);
+    if (backend->device_borrow == NULL)
+        return pmm_fail(PORTMM_STATUS_UNSUPPORTED, "options.native_context: backend %s has no contexts of a driver",
+                        backend->name);
+    return backend->device_borrow(opened->state, index, native, &context->device);
+}
+
 /* What pmm_select tries: opens the device; where `auto` could still take another one, its starter, too. */
 static portmm_status try_device(void *user, pmm_opened *opened, int32_t index) {
     portmm_context *context = user;
@@ -36,7 +48,7 @@ static portmm_status try_device(void *user, pmm_opened *opened, int32_t index) {
     if (status != PORTMM_STATUS_SUCCESS)
         return status;
     pmm_span_begin(&context->runtime.timeline, PORTMM_PHASE_CONTEXT, "open the device");
-    status = opened->backend->device_open(opened->state, (size_t)index, &context->device);
+    status = take_device(context, opened, (size_t)index);
     pmm_span_end();
     pmm_engine_state *engine;
     if (status == PORTMM_STATUS_SUCCESS && strcmp(context->runtime.config.backend, "auto") == 0)
@@ -69,8 +81,12 @@ static portmm_status open_context(portmm_context *context, const portmm_context_
     status = pmm_spec_parse(config->backend, &spec); /* a bad one is an error under every policy */
     if (status != PORTMM_STATUS_SUCCESS)
         return status;
-    if (config->start == PORTMM_START_HYBRID && config->engine == NULL && strcmp(config->backend, "cpu") != 0 &&
-        pmm_hybrid_start(context) == PORTMM_STATUS_SUCCESS)
+    if (config->native_context != NULL && spec.backend == NULL)
+        return pmm_fail(PORTMM_STATUS_INVALID_ARGUMENT,
+                        "options.native_context is set, but options.backend = \"auto\": name the context's backend, "
+                        "opencl or cuda");
+    if (config->start == PORTMM_START_HYBRID && config->native_context == NULL && config->engine == NULL &&
+        strcmp(config->backend, "cpu") != 0 && pmm_hybrid_start(context) == PORTMM_STATUS_SUCCESS)
         return PORTMM_STATUS_SUCCESS;
     return pmm_context_open_device(context, config->backend); /* also where the CPU backend is missing */
 }

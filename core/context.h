@@ -42,11 +42,14 @@ struct portmm_buffer {
     portmm_context *context;
     pmm_buffer *buffer;
     size_t size;
+    void *mapped; /* NULL: it is not */
 };
 
 struct portmm_event {
     portmm_context *context;
     pmm_event *event;
+    bool is_product; /* else, what a wait for it counts as: */
+    portmm_phase phase;
 };
 
 /* Opens the device that the spec names. */
@@ -54,6 +57,10 @@ portmm_status pmm_context_open_device(portmm_context *context, const char *spec_
 
 /* Phase of what a product costs now. */
 portmm_phase pmm_context_product_phase(portmm_context *context);
+
+/* Gives `made`, of a command of that phase (FIRST_LAUNCH: a product), to the caller in *wrapper. */
+void pmm_event_give(portmm_context *context, pmm_event *made, portmm_phase phase, portmm_event *wrapper,
+                    portmm_event **event);
 
 /* Waits for the products of the queue, on the timeline as such. */
 portmm_status pmm_queue_settle(portmm_queue *queue);

@@ -13,6 +13,9 @@ static portmm_status check_operand(const char *function, const portmm_context *c
     if (buffer->context != context)
         return pmm_fail(PORTMM_STATUS_INVALID_ARGUMENT, "%s: buffer %s belongs to another context than the queue",
                         function, operand->name);
+    if (buffer->mapped != NULL)
+        return pmm_fail(PORTMM_STATUS_INVALID_ARGUMENT, "%s: buffer %s is mapped; unmap it first", function,
+                        operand->name);
     return pmm_gemm_check_range(function, operand, gemm->batch_count, gemm->dtype, buffer->size);
 }
 
@@ -61,10 +64,8 @@ portmm_status pmm_gemm_on_buffers(const char *function, portmm_queue *queue, pmm
         return status;
     }
     queue->has_products = true;
-    if (event != NULL) {
-        *wrapper = (portmm_event){.context = context, .event = made};
-        *event = wrapper;
-    }
+    if (event != NULL)
+        pmm_event_give(context, made, PORTMM_PHASE_FIRST_LAUNCH, wrapper, event);
     return PORTMM_STATUS_SUCCESS;
 }
 

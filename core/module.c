@@ -70,11 +70,16 @@ void pmm_module_find(const char *name, const char *search_path, char *path, size
 static portmm_status check_backend(const char *name, const char *path, const pmm_backend *backend) {
     if (backend == NULL)
         return pmm_fail(PORTMM_STATUS_UNAVAILABLE, "backend %s: %s gives no backend; install it again", name, path);
-    if (backend->abi != PMM_BACKEND_ABI || backend->struct_size < sizeof(pmm_backend))
+    if (backend->abi != PMM_BACKEND_ABI)
         return pmm_fail(PORTMM_STATUS_UNAVAILABLE,
                         "backend %s: %s was built for another version of libportmm (ABI %u, this library has %u); "
                         "install matching versions",
                         name, path, (unsigned)backend->abi, PMM_BACKEND_ABI);
+    if (backend->struct_size < sizeof(pmm_backend))
+        return pmm_fail(PORTMM_STATUS_UNAVAILABLE,
+                        "backend %s: the table of %s has %zu bytes, this library needs %zu; install a module that was "
+                        "built for this version",
+                        name, path, backend->struct_size, sizeof(pmm_backend));
     if (strcmp(backend->name, name) != 0)
         return pmm_fail(PORTMM_STATUS_UNAVAILABLE, "backend %s: %s is the module of backend %.40s; install it again",
                         name, path, backend->name);

@@ -158,6 +158,9 @@ static portmm_status select_named(selection *this, const pmm_spec *spec, size_t 
         return pmm_fail(PORTMM_STATUS_UNAVAILABLE, "%s:%d: there is no such device; there %s %s", spec->backend,
                         (int)index, count == 1 ? "is only" : "are", list);
     status = try_index(this, position, index);
+    bool asks_native = this->runtime->config.native_context != NULL && spec->index < 0;
+    while (asks_native && status == PORTMM_STATUS_INVALID_ARGUMENT && (size_t)index + 1 < count)
+        status = try_index(this, position, ++index); /* the first device of the application's context */
     *taken = position;
     snprintf(reason, reason_size, "asked for: %s:%d", spec->backend, (int)index);
     return status;

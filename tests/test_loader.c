@@ -152,7 +152,7 @@ END_TEST
 
 START_TEST(a_module_of_another_version_is_called_so) {
     expect_failure("opencl", MODULES "/wrong_abi", PORTMM_STATUS_UNAVAILABLE, "version");
-    expect_failure("opencl", MODULES "/short_table", PORTMM_STATUS_UNAVAILABLE, "version");
+    expect_failure("opencl", MODULES "/short_table", PORTMM_STATUS_UNAVAILABLE, "bytes, this library needs");
     expect_failure("opencl", MODULES "/other_name", PORTMM_STATUS_UNAVAILABLE, "something-else");
 }
 END_TEST

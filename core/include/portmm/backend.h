@@ -21,8 +21,8 @@
 
 #include <portmm/portmm.h>
 
-/* Counts up when a structure here changes in any way but by growing at its end. */
-#define PMM_BACKEND_ABI 3u
+/* Counts up when a structure here changes in any way. */
+#define PMM_BACKEND_ABI 4u
 #define PMM_BACKEND_ENTRY_NAME "pmm_backend_entry"
 
 #if defined(__GNUC__)
@@ -306,6 +306,12 @@ typedef struct pmm_backend {
 
     /* Every command is complete when the call that enqueues it returns: there is nothing to wait for. */
     bool is_immediate;
+
+    /* As queue_create; event_times works on the queue's events. */
+    portmm_status (*queue_create_timed)(pmm_device *device, pmm_queue **queue);
+    /* As buffer_wrap, where host and device share memory that each may use only at its time: the host while the buffer
+     * is mapped. NULL: buffer_wrap serves. UNSUPPORTED comes with a text here. */
+    portmm_status (*buffer_share)(pmm_device *device, void *memory, size_t size, pmm_buffer **buffer);
 } pmm_backend;
 
 /* Never NULL. Calls nothing that can fail or take time. */

@@ -205,6 +205,11 @@ typedef struct portmm_context_options {
     /* PORTMM_DTYPE_BIT of each type that the program cannot do without; 0: any. "auto" passes over a device that lacks
      * one, and so falls back to the CPU backend; a device that is named is refused with UNSUPPORTED. */
     uint32_t needs_dtypes;
+    /* A cl_context or CUcontext of the application's own, in which the context then works, so that it can use the
+     * application's queues and memory (portmm_queue_borrow, portmm_buffer_borrow); NULL: one of the library's own.
+     * `backend` names the backend, and the device where the cl_context has several; else it is the first of them. An
+     * OpenCL object is referenced and may be released at once; a CUcontext has to outlive the portmm_context. */
+    void *native_context;
 } portmm_context_options;
 #define PORTMM_CONTEXT_OPTIONS_INIT                                                                                    \
     { .struct_size = sizeof(portmm_context_options) }
@@ -329,6 +334,12 @@ PORTMM_API portmm_status portmm_gemm_host(portmm_context *context, const portmm_
 PORTMM_API portmm_status portmm_queue_create(portmm_context *context, portmm_queue **queue);
 /* Blocks until all commands of the queue are complete. Errors: DEVICE_ERROR, DEVICE_LOST. */
 PORTMM_API portmm_status portmm_queue_finish(portmm_queue *queue);
+/*
+ * Later commands of the queue start after the events of `wait_list`. *event, if `event` is not NULL, is complete when
+ * all earlier commands of the queue are. Does not block. Arguments and errors as for portmm_sgemm.
+ */
+PORTMM_API portmm_status portmm_queue_barrier(portmm_queue *queue, size_t wait_count, portmm_event *const *wait_list,
+                                              portmm_event **event);
 /* Waits for the queue's commands, then frees it. */
 PORTMM_API void portmm_queue_destroy(portmm_queue *queue);
 
@@ -346,8 +357,66 @@ PORTMM_API portmm_status portmm_buffer_write(portmm_queue *queue, portmm_buffer 
 PORTMM_API portmm_status portmm_buffer_read(portmm_queue *queue, const portmm_buffer *buffer, size_t offset,
                                             size_t size, void *destination);
 
+/*
+ * As portmm_buffer_write and portmm_buffer_read, but start after the queue's earlier commands and the events of
+ * `wait_list`, and return: *event (`event` is not NULL; the caller destroys it) is complete when the copy is. Until
+ * then the host memory is the library's: it is neither changed nor freed, and not read where it is the destination. So
+ * a transfer on one queue runs beside a product on another. Where the backend cannot (CPU), the call blocks until then.
+ */
+PORTMM_API portmm_status portmm_buffer_write_start(portmm_queue *queue, portmm_buffer *buffer, size_t offset,
+                                                   size_t size, const void *source, size_t wait_count,
+                                                   portmm_event *const *wait_list, portmm_event **event);
+PORTMM_API portmm_status portmm_buffer_read_start(portmm_queue *queue, const portmm_buffer *buffer, size_t offset,
+                                                  size_t size, void *destination, size_t wait_count,
+                                                  portmm_event *const *wait_list, portmm_event **event);
+
+/*
+ * A buffer that is `size` bytes of the caller's host memory, without a copy, where the device shares the host's memory.
+ * The memory stays the caller's and outlives the buffer. The host reads and writes it only while the buffer is mapped;
+ * memory aligned to 4096 bytes serves every driver. Errors: UNSUPPORTED (the device has memory of its own, or the
+ * backend none of this: use portmm_buffer_create), INVALID_ARGUMENT, OUT_OF_MEMORY, DEVICE_ERROR.
+ */
+PORTMM_API portmm_status portmm_buffer_share(portmm_context *context, void *memory, size_t size,
+                                             portmm_buffer **buffer);
+/*
+ * The content of any buffer as host memory, from *memory on, until it is unmapped: of a shared one that is its own
+ * memory. Blocks until the queue's earlier commands are complete. Meanwhile no command uses the buffer, and it is not
+ * mapped again. Errors: UNSUPPORTED, INVALID_ARGUMENT (also: already mapped, not mapped), DEVICE_ERROR.
+ */
+PORTMM_API portmm_status portmm_buffer_map(portmm_queue *queue, portmm_buffer *buffer, void **memory);
+/* Gives the memory back to the device. Blocks. A buffer is unmapped before it is destroyed. */
+PORTMM_API portmm_status portmm_buffer_unmap(portmm_queue *queue, portmm_buffer *buffer);
+
 /* Blocks until the command behind the event is complete. Errors: DEVICE_ERROR if the command failed. */
 PORTMM_API portmm_status portmm_event_wait(portmm_event *event);
+
+/* As portmm_queue_create; the queue's events know when their commands ran, which may make each of them slower. Errors:
+ * also UNSUPPORTED. */
+PORTMM_API portmm_status portmm_queue_create_timed(portmm_context *context, portmm_queue **queue);
+/*
+ * When the device began the command behind an event of a timed queue, and when it was done with it: nanoseconds of a
+ * clock of the device, for differences between events of one device. Blocks until the command is complete. Errors:
+ * UNSUPPORTED (the queue is not timed), DEVICE_ERROR.
+ */
+PORTMM_API portmm_status portmm_event_get_times(portmm_event *event, uint64_t *begin_ns, uint64_t *end_ns);
+
+/*
+ * Objects of the application's own, of the context given as options.native_context: its cl_command_queue or CUstream as
+ * a queue, its cl_mem or CUdeviceptr as a buffer (a CUdeviceptr is cast to a pointer). They are destroyed as others
+ * are, and commands of ours and of the application on one queue run in the order of the calls.
+ *
+ * OpenCL: the library holds a reference until it is destroyed, so that the application may release its own. The queue
+ * is in order; a sub-buffer counts as a buffer; matrix C must not be in memory made with CL_MEM_READ_ONLY, nor a matrix
+ * that is read in memory made with CL_MEM_WRITE_ONLY. CUDA: objects have to outlive ours; NULL is the default stream.
+ * portmm_queue_destroy waits for the application's commands, too.
+ * Errors: INVALID_ARGUMENT (not one of this context and device, out of order, no buffer), UNSUPPORTED, OUT_OF_MEMORY.
+ */
+PORTMM_API portmm_status portmm_queue_borrow(portmm_context *context, void *native, portmm_queue **queue);
+PORTMM_API portmm_status portmm_buffer_borrow(portmm_context *context, void *native, portmm_buffer **buffer);
+/* The driver's own object behind an event, cl_event or CUevent, for commands of the application that wait for ours.
+ * Valid as long as the event; an application that needs it longer takes a reference. Errors: UNSUPPORTED. */
+PORTMM_API portmm_status portmm_event_get_native(portmm_event *event, void **native);
+
 /* Does not wait for the command. */
 PORTMM_API void portmm_event_destroy(portmm_event *event);
 
