@@ -41,7 +41,7 @@ static void put_row(FILE *output, const json_t *row, const char *library, const 
         }
         fprintf(output, ",%s,%zu", metrics[i], json_array_size(json_object_get(summary, "raw")));
         for (size_t j = 0; j < COUNT(spreads); j++) {
-            fprintf(output, ",%.9g", bench_number_of(summary, spreads[j]));
+            fprintf(output, ",%.*g", BENCH_DIGITS, bench_number_of(summary, spreads[j]));
         }
         fputs("\r\n", output);
     }

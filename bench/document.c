@@ -184,8 +184,7 @@ json_t *bench_make_document(const bench_options *options, const bench_block *blo
 }
 
 bool bench_write_document(FILE *output, const json_t *document) {
-    /* 12 digits: nanoseconds up to a quarter of an hour. */
-    bool ok = json_dumpf(document, output, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) == 0;
+    bool ok = json_dumpf(document, output, JSON_INDENT(2) | JSON_REAL_PRECISION(BENCH_DIGITS)) == 0;
     return fputc('\n', output) != EOF && ok;
 }
 

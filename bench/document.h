@@ -9,6 +9,9 @@
 #include "block.h"
 #include "options.h"
 
+/* Digits of a real number, in every file: nanoseconds up to a quarter of an hour, and the same ones when a file is read
+ * and written again. */
+enum { BENCH_DIGITS = 12 };
 enum { BENCH_SCHEMA = 3 };
 
 /* A new document. */

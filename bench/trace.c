@@ -56,7 +56,7 @@ bool bench_write_trace(FILE *output, const json_t *document) {
     }
     json_t *trace = json_pack("{s:s, s:O, s:o}", "displayTimeUnit", "ms", "otherData",
                               json_object_get(document, "environment"), "traceEvents", events);
-    bool ok = trace != NULL && json_dumpf(trace, output, JSON_INDENT(1) | JSON_REAL_PRECISION(12)) == 0;
+    bool ok = trace != NULL && json_dumpf(trace, output, JSON_INDENT(1) | JSON_REAL_PRECISION(BENCH_DIGITS)) == 0;
     json_decref(trace);
     return fputc('\n', output) != EOF && ok;
 }
