@@ -310,9 +310,9 @@ START_TEST(test_wrong_result_is_found) {
 END_TEST
 
 START_TEST(test_interrupt_tells_what_is_done_and_leaves_nothing) {
-    outcome result = drive_with(NULL,
-                                "--backend cpu --size 1:1000:1 --samples 1 --runs 0 --temperature relaunch --json -",
-                                (setting){0}, "f32 3x3x3");
+    outcome result =
+        drive_with(NULL, "--backend cpu --size 1:1000:1 --samples 1 --runs 0 --temperature relaunch --json -",
+                   (setting){0}, "f32 3x3x3");
     ck_assert_int_eq(result.code, 130);
     assert_contains(result.err, "interrupted: what was done until then is told");
     json_t *document = parse_document(result.out);
@@ -366,8 +366,8 @@ END_TEST
 START_TEST(test_misleading_runs_stand_beside_the_real_ones) {
     setting fakes = {"PYTHONPATH", getenv("PORTMM_BENCH_FAKES")};
     ck_assert_int_eq(setenv("FAKE_DELAY_MS", "20", 1), 0);
-    outcome result =
-        drive_with(NULL, "--backend cpu --size 8 --samples 1 --runs 2 --temperature driver --peers --json -", fakes, NULL);
+    outcome result = drive_with(
+        NULL, "--backend cpu --size 8 --samples 1 --runs 2 --temperature driver --peers --json -", fakes, NULL);
     ck_assert_int_eq(result.code, 0);
     json_t *document = parse_document(result.out);
     check_document(document);
@@ -389,8 +389,8 @@ START_TEST(test_absent_peer_is_named) {
     char path[256];
     (void)snprintf(path, sizeof path, "%s/portmm-bench", directory);
     copy_program(getenv("PORTMM_BENCH"), path);
-    outcome result =
-        drive_with(path, "--backend cpu --size 16 --samples 1 --runs 0 --temperature driver --peers", (setting){0}, NULL);
+    outcome result = drive_with(path, "--backend cpu --size 16 --samples 1 --runs 0 --temperature driver --peers",
+                                (setting){0}, NULL);
     ck_assert_int_eq(result.code, 0);
     assert_contains(result.out, "openblas: absent: its program portmm-peer-openblas is not beside portmm-bench");
     free_outcome(&result);
