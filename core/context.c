@@ -60,7 +60,7 @@ static portmm_status try_device(void *user, pmm_opened *opened, int32_t index) {
 
 portmm_status pmm_context_open_device(portmm_context *context, const char *spec_text) {
     pmm_spec spec;
-    portmm_status status = pmm_spec_parse(spec_text, &spec);
+    portmm_status status = pmm_spec_parse(spec_text, context->runtime.config.module_path, &spec);
     if (status == PORTMM_STATUS_SUCCESS)
         status = pmm_select(&context->runtime, &spec, try_device, context, &context->opened, context->reason,
                             sizeof context->reason);
@@ -78,7 +78,8 @@ static portmm_status open_context(portmm_context *context, const portmm_context_
         return status;
     const pmm_config *config = &context->runtime.config;
     pmm_spec spec;
-    status = pmm_spec_parse(config->backend, &spec); /* a bad one is an error under every policy */
+    /* A bad one is an error under every policy. */
+    status = pmm_spec_parse(config->backend, config->module_path, &spec);
     if (status != PORTMM_STATUS_SUCCESS)
         return status;
     if (config->native_context != NULL && spec.backend == NULL)

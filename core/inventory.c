@@ -9,17 +9,16 @@
 #include "status.h"
 #include "structs.h"
 
-#define BACKENDS 3
-
 struct portmm_inventory {
     pmm_runtime runtime;
+    pmm_spec spec;
     size_t backend_count;
     struct backend {
         pmm_opened *opened; /* NULL: unavailable */
         portmm_backend_info info;
         char module_file[4096];
         char reason[1024];
-    } backends[BACKENDS];
+    } backends[PMM_OWN_BACKENDS];
 };
 
 static size_t count_devices(const struct backend *backend) {
@@ -58,16 +57,17 @@ portmm_status portmm_inventory_create(const portmm_context_options *options, por
     portmm_inventory *made = calloc(1, sizeof *made);
     if (made == NULL)
         return pmm_fail(PORTMM_STATUS_OUT_OF_MEMORY, "no memory for an inventory");
-    pmm_spec spec;
     portmm_status status = pmm_runtime_init(&made->runtime, options);
     if (status == PORTMM_STATUS_SUCCESS)
-        status = pmm_spec_parse(made->runtime.config.backend, &spec);
+        status = pmm_spec_parse(made->runtime.config.backend, made->runtime.config.module_path, &made->spec);
     if (status != PORTMM_STATUS_SUCCESS) {
         portmm_inventory_destroy(made);
         return status;
     }
-    for (const char *const *name = pmm_backend_names; *name != NULL; name++)
-        if (spec.backend == NULL || strcmp(spec.backend, *name) == 0)
+    if (made->spec.backend[0] != '\0')
+        look_at_backend(made, made->spec.backend);
+    else
+        for (const char *const *name = pmm_backend_names; *name != NULL; name++)
             look_at_backend(made, *name);
     pmm_clear_error();
     *inventory = made;

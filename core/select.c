@@ -5,15 +5,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "module.h"
 #include "status.h"
 
-const char *const pmm_backend_names[] = {"cuda", "opencl", "cpu", NULL};
+const char *const pmm_backend_names[PMM_OWN_BACKENDS + 1] = {"cuda", "opencl", "cpu", NULL};
 
-static const char *find_name(const char *text, size_t length) {
-    for (const char *const *name = pmm_backend_names; *name != NULL; name++)
-        if (strlen(*name) == length && memcmp(*name, text, length) == 0)
-            return *name;
-    return NULL;
+/* The position of a backend in pmm_backend_names; all others share the one after it. */
+static size_t find_position(const char *backend) {
+    size_t position = 0;
+    while (position < PMM_OWN_BACKENDS && strcmp(pmm_backend_names[position], backend) != 0)
+        position++;
+    return position;
+}
+
+/* A name is a part of a file's name, so it is letters, digits and '_' only. */
+static bool has_module(const char *name, const char *module_path) {
+    char file[4096];
+    if (*name == '\0' || name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_")] != '\0')
+        return false;
+    pmm_module_find(name, module_path, file, sizeof file);
+    return file[0] != '\0';
 }
 
 static bool parse_index(const char *text, int32_t *index) {
@@ -29,18 +40,18 @@ static bool parse_index(const char *text, int32_t *index) {
     return true;
 }
 
-portmm_status pmm_spec_parse(const char *text, pmm_spec *spec) {
+portmm_status pmm_spec_parse(const char *text, const char *module_path, pmm_spec *spec) {
     *spec = (pmm_spec){.index = -1};
     if (strcmp(text, "auto") == 0)
         return PORTMM_STATUS_SUCCESS;
     size_t length = strcspn(text, ":");
-    spec->backend = find_name(text, length);
-    if (spec->backend == NULL)
-        return pmm_fail(
-            PORTMM_STATUS_INVALID_ARGUMENT,
-            "backend \"%.100s\" is not known: use auto, cpu, opencl or cuda, or one with a device index such "
-            "as opencl:1",
-            text);
+    if (length < sizeof spec->backend)
+        memcpy(spec->backend, text, length); /* the rest is zero */
+    if (find_position(spec->backend) == PMM_OWN_BACKENDS && !has_module(spec->backend, module_path))
+        return pmm_fail(PORTMM_STATUS_INVALID_ARGUMENT,
+                        "backend \"%.100s\" is not known: use auto, cpu, opencl or cuda, or NAME of a module "
+                        "portmm-NAME.so in PORTMM_MODULE_PATH; a device index may follow, as in opencl:1",
+                        text);
     if (text[length] == ':' && !parse_index(text + length + 1, &spec->index))
         return pmm_fail(PORTMM_STATUS_INVALID_ARGUMENT,
                         "backend \"%.100s\": the device index after ':' must be a whole number from 0 to 999999", text);
@@ -69,23 +80,17 @@ typedef struct selection {
     pmm_runtime *runtime;
     pmm_try_device try;
     void *user;
-    pmm_opened *backends[3]; /* opened so far, as pmm_backend_names */
-    char why_not[3][512];    /* why a backend did not serve; "" if not tried */
+    pmm_opened *backends[PMM_OWN_BACKENDS + 1]; /* opened so far, by their positions */
+    char why_not[PMM_OWN_BACKENDS][512];        /* why a backend did not serve `auto`; "" if not tried */
 } selection;
 
-static size_t find_position(const char *backend) {
-    size_t position = 0;
-    while (strcmp(pmm_backend_names[position], backend) != 0)
-        position++;
-    return position;
-}
-
-static portmm_status open_once(selection *this, size_t position) {
+static portmm_status open_once(selection *this, const char *backend) {
+    size_t position = find_position(backend);
     if (this->backends[position] != NULL)
         return PORTMM_STATUS_SUCCESS;
-    if (this->why_not[position][0] != '\0')
+    if (position < PMM_OWN_BACKENDS && this->why_not[position][0] != '\0')
         return PORTMM_STATUS_UNAVAILABLE;
-    return pmm_backend_open(this->runtime, pmm_backend_names[position], &this->backends[position]);
+    return pmm_backend_open(this->runtime, backend, &this->backends[position]);
 }
 
 static portmm_status try_index(selection *this, size_t position, int32_t index) {
@@ -100,7 +105,7 @@ static portmm_status try_index(selection *this, size_t position, int32_t index) 
 
 static portmm_status try_choice(selection *this, const choice *wanted, int32_t *index) {
     size_t position = find_position(wanted->backend);
-    portmm_status status = open_once(this, position);
+    portmm_status status = open_once(this, wanted->backend);
     if (status != PORTMM_STATUS_SUCCESS)
         return status;
     pmm_opened *opened = this->backends[position];
@@ -144,7 +149,7 @@ static portmm_status select_auto(selection *this, size_t *taken, char *reason, s
 static portmm_status select_named(selection *this, const pmm_spec *spec, size_t *taken, char *reason,
                                   size_t reason_size) {
     size_t position = find_position(spec->backend);
-    portmm_status status = open_once(this, position);
+    portmm_status status = open_once(this, spec->backend);
     if (status != PORTMM_STATUS_SUCCESS)
         return status;
     pmm_opened *opened = this->backends[position];
@@ -170,8 +175,8 @@ portmm_status pmm_select(pmm_runtime *runtime, const pmm_spec *spec, pmm_try_dev
                          pmm_opened **opened, char *reason, size_t reason_size) {
     selection this = {.runtime = runtime, .try = try, .user = user};
     size_t taken = 0;
-    portmm_status status = spec->backend == NULL ? select_auto(&this, &taken, reason, reason_size)
-                                                 : select_named(&this, spec, &taken, reason, reason_size);
+    portmm_status status = spec->backend[0] == '\0' ? select_auto(&this, &taken, reason, reason_size)
+                                                    : select_named(&this, spec, &taken, reason, reason_size);
     for (size_t i = 0; i < sizeof this.backends / sizeof *this.backends; i++)
         if (status != PORTMM_STATUS_SUCCESS || i != taken)
             pmm_backend_close(this.backends[i]);

@@ -5,15 +5,17 @@
 
 #include "host.h"
 
-/* Known backends in order of preference, ended by NULL. */
+/* The library's own backends in order of preference, ended by NULL. */
+#define PMM_OWN_BACKENDS 3
 extern const char *const pmm_backend_names[];
 
 typedef struct pmm_spec {
-    const char *backend; /* one of pmm_backend_names; NULL: auto */
-    int32_t index;       /* -1: not given */
+    char backend[32]; /* one of pmm_backend_names, or that of another's module; "": auto */
+    int32_t index;    /* -1: not given */
 } pmm_spec;
 
-portmm_status pmm_spec_parse(const char *text, pmm_spec *spec);
+/* A name that is not one of pmm_backend_names is good where its module is found: see pmm_module_load. */
+portmm_status pmm_spec_parse(const char *text, const char *module_path, pmm_spec *spec);
 
 /* Tries one candidate; true if it serves. Used to pass over a device that cannot be opened. */
 typedef portmm_status (*pmm_try_device)(void *user, pmm_opened *opened, int32_t index);

@@ -82,7 +82,9 @@ check_all() { # in the top directory; prints what is wrong
     check_folder backend_cuda "$for_backends|$cuda|$cpp_library"
     check_folder blas "$public"
     check_folder tools "$public|getopt\.h|jansson\.h"
-    check_folder examples "$public|CL/[a-z_]+\.h"
+    list_sources examples | grep -v '^examples/backend/' | check_angles "$c_library|$public|CL/[a-z_]+\.h"
+    check_folder examples/backend "$for_backends"
+    check_quotes examples
     list_sources bench | grep -E "$is_peer" | check_angles "$c_library|$opencl|$cuda|$blas|jansson\.h"
     list_sources bench | grep -vE "$is_platform|$is_peer" | check_angles "$c_library|$public|getopt\.h|jansson\.h"
     list_sources bench | grep -E "$is_platform" | check_angles "$c_library|$system"
@@ -124,6 +126,7 @@ break_rules() { # in a copy of the top directory
     plant backend_cuda '#include <dlfcn.h>' ' may not include <dlfcn.h>'
     plant backend_cl/clblast '#include "../../core/context.h"' ' "../../core/context.h" is not a header of backend_cl'
     plant examples '#include <portmm/backend.h>' ' may not include <portmm/backend.h>'
+    plant examples/backend '#include <portmm/cache.h>' ' may not include <portmm/cache.h>'
     plant examples '#include <unistd.h>' ' may not include <unistd.h>'
     plant bench '#include <portmm/backend.h>' ' may not include <portmm/backend.h>'
     plant bench '#include <spawn.h>' ' may not include <spawn.h>'

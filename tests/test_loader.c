@@ -224,6 +224,34 @@ START_TEST(the_inventory_can_be_of_one_backend) {
 }
 END_TEST
 
+/* ---- backends of others ---- */
+
+START_TEST(a_module_of_somebody_else_is_found_by_its_name) {
+    static const char *const forms[] = {"other", "other:0"};
+    portmm_context_options options = PORTMM_CONTEXT_OPTIONS_INIT;
+    portmm_inventory *inventory;
+    portmm_backend_info info;
+    for (int i = 0; i < 2; i++) {
+        expect_failure(forms[i], MODULES "/no_devices", PORTMM_STATUS_UNAVAILABLE, "other has no device");
+        expect_failure(forms[i], MODULES "/wrong_abi", PORTMM_STATUS_UNAVAILABLE, "/portmm-other.so");
+        expect_failure(forms[i], MODULES "/nothing", PORTMM_STATUS_INVALID_ARGUMENT, "portmm-NAME.so");
+    }
+    expect_failure("other:x", MODULES "/no_devices", PORTMM_STATUS_INVALID_ARGUMENT, "\"other:x\"");
+    expect_failure("no_devices/portmm-other", MODULES, PORTMM_STATUS_INVALID_ARGUMENT, "not known");
+    options.module_path = MODULES "/no_devices";
+    options.backend = "other";
+    TEST_OK(portmm_inventory_create(&options, &inventory));
+    ck_assert_uint_eq(portmm_inventory_backend_count(inventory), 1);
+    find_backend(inventory, "other", &info);
+    ck_assert_str_eq(info.module_file, MODULES "/no_devices/portmm-other.so");
+    portmm_inventory_destroy(inventory);
+    options.backend = NULL; /* `auto` and the whole inventory are of the library's own */
+    TEST_OK(portmm_inventory_create(&options, &inventory));
+    ck_assert_uint_eq(portmm_inventory_backend_count(inventory), 3);
+    portmm_inventory_destroy(inventory);
+}
+END_TEST
+
 /* ---- auto ---- */
 
 START_TEST(auto_passes_broken_backends_over_and_says_why) {
@@ -328,6 +356,7 @@ int main(void) {
     tcase_add_test(cases, a_directory_in_place_of_a_module_does_no_harm);
     tcase_add_loop_test(cases, the_inventory_tells_what_is_wrong_with_a_module, 0, FAULTS);
     tcase_add_test(cases, the_inventory_can_be_of_one_backend);
+    tcase_add_test(cases, a_module_of_somebody_else_is_found_by_its_name);
     tcase_add_test(cases, auto_passes_broken_backends_over_and_says_why);
     tcase_add_test(cases, auto_says_why_nothing_serves);
     tcase_add_test(cases, the_working_directory_is_never_searched);

@@ -46,6 +46,14 @@ libraries=$(pkg-config --variable=libdir portmm)
 "$compiler" -std=c11 -Wall -Wextra -Werror "$source/consumer.c" $flags "-Wl,-rpath,$libraries" -o "$work/consumer"
 "$work/consumer" cpu "$prefix/"
 
+echo "== a backend of somebody else"
+{
+    cmake -S "$source/../../../examples/backend" -B "$work/tiny" -DCMAKE_PREFIX_PATH="$prefix" \
+        -DCMAKE_C_COMPILER="$compiler" -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS='-Wall -Wextra -Werror'
+    cmake --build "$work/tiny"
+} >"$work/log" 2>&1 || fail "the backend of examples/: $(cat "$work/log")"
+PORTMM_MODULE_PATH=$work/tiny "$work/consumer" tiny "$work/tiny/"
+
 echo "== static: refused, with the reason"
 if cmake -S "$source/../static_consumer" -B "$work/static" -DCMAKE_PREFIX_PATH="$prefix" >"$work/log" 2>&1; then
     fail "find_package finds a static library"

@@ -178,9 +178,9 @@ typedef enum portmm_start {
  */
 typedef struct portmm_context_options {
     size_t struct_size;
-    /* Which device: "auto", a backend ("cpu", "opencl", "cuda"), or a backend and a device index as listed by the
-     * inventory ("opencl:1"). [PORTMM_BACKEND, else "auto"]. "auto" takes a GPU where there is one, else the CPU
-     * backend, and never fails while the CPU backend works. */
+    /* Which device: "auto", a backend ("cpu", "opencl", "cuda", or NAME of your own module portmm-NAME.so), or a
+     * backend and a device index as listed by the inventory ("opencl:1"). [PORTMM_BACKEND, else "auto"]. "auto" takes a
+     * GPU where there is one, else the CPU backend, and never fails while the CPU backend works. */
     const char *backend;
     /* Name of the engine to use ("openblas", "clblast"); NULL: the backend's best. */
     const char *engine;
@@ -528,8 +528,9 @@ PORTMM_API portmm_status portmm_prewarm(portmm_context *context, const portmm_pr
 
 /*
  * What this machine has: every backend the library knows, with its devices or the reason why it is unavailable.
- * Uses the members backend (NULL or "auto": all; "opencl": only that one), module_path and log of the options, which
- * may be NULL. Blocks: loads modules and drivers, opens no device. Fails only for bad options or lack of memory.
+ * Uses the members backend (NULL or "auto": all of the library's own; "opencl": only that one), module_path and log of
+ * the options, which may be NULL. Blocks: loads modules and drivers, opens no device. Fails only for bad options or
+ * lack of memory.
  */
 PORTMM_API portmm_status portmm_inventory_create(const portmm_context_options *options, portmm_inventory **inventory);
 PORTMM_API void portmm_inventory_destroy(portmm_inventory *inventory);
