@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cache/flight.h"
 #include "context.h"
 #include "gemm_check.h"
 #include "log.h"
@@ -329,9 +330,10 @@ static void start_background(portmm_context *context, const pmm_engine_slot *slo
     pmm_mutex_lock(&engines->mutex);
     pmm_class_entry *entry = find_class(engines, &of);
     bool works = entry != NULL && entry->stage != PMM_STAGE_SETTLED;
-    if (works)
+    bool is_urgent = pmm_flight_is_awaited(&context->runtime.cache); /* then this process takes its binaries itself */
+    if (works && !is_urgent)
         slot->engine->capture_wanted(atomic_load(&slot->state)); /* whoever settles the class takes the binaries, too */
-    if (works && entry->stage == PMM_STAGE_AWAITED && !entry->tried && has_helper(context)) {
+    if (works && entry->stage == PMM_STAGE_AWAITED && !entry->tried && !is_urgent && has_helper(context)) {
         pmm_span_begin(&context->runtime.timeline, PORTMM_PHASE_CACHE_LOOKUP, "start the helper");
         const char *why;
         entry->tried = true;
@@ -408,8 +410,10 @@ portmm_status pmm_engines_gemm(portmm_context *context, pmm_queue *queue, const 
         status = run_slot(context, &engines->slots[i], queue, function, gemm, wait_count, wait_list, event);
     }
     pmm_span_end();
-    if (status != PORTMM_STATUS_SUCCESS)
+    if (status != PORTMM_STATUS_SUCCESS) {
+        pmm_flight_land(&context->runtime.cache);
         return status;
+    }
     pmm_clear_error(); /* of an engine that was passed over */
     if (pmm_engines_find_only(context, gemm) == NULL)
         start_background(context, &engines->slots[first], gemm);

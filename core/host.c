@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cache/flight.h"
 #include "cache/trial.h"
 #include "log.h"
 #include "status.h"
@@ -39,7 +40,7 @@ static void host_span_end(const pmm_host *host) {
 }
 
 static bool host_cache_get(const pmm_host *host, const pmm_cache_key *key, void **data, size_t *size) {
-    return pmm_cache_get(&get_opened(host)->runtime->cache, key, data, size);
+    return pmm_flight_get(&get_opened(host)->runtime->cache, key, data, size);
 }
 
 static bool host_cache_put(const pmm_host *host, const pmm_cache_key *key, const void *data, size_t size) {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cache/flight.h"
 #include "context.h"
 #include "gemm_check.h"
 #include "log.h"
@@ -51,7 +52,9 @@ static void prepare_type(portmm_context *context, int type) {
     if (status == PORTMM_STATUS_SUCCESS) {
         pmm_engines_note_switch(context, "cpu", starter->engine->name, "the device is open", &form);
         pmm_engines_begin(context, &form);
+        pmm_warmup_after_product(context, starter, &form);
     } else {
+        pmm_flight_land(&context->runtime.cache);
         pmm_log(&context->runtime.config, PORTMM_LOG_WARNING, "hybrid: the CPU goes on: %s", portmm_last_error());
     }
     pmm_mutex_lock(&hybrid->mutex);

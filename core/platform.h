@@ -143,6 +143,15 @@ void pmm_file_close(int file);
  * exclude others only. */
 pmm_io pmm_file_lock(int directory, const char *name, bool shared, int *file, char why[PMM_IO_TEXT]);
 void pmm_file_unlock(int file);
+/* The same in steps. try: BUSY when another has it; an exclusive one in place of a shared one is given first. */
+pmm_io pmm_lock_open(int directory, const char *name, int *file, char why[PMM_IO_TEXT]);
+pmm_io pmm_lock_try(int file, bool shared, const char *name, char why[PMM_IO_TEXT]);
+void pmm_lock_give(int file);
+/* Gives it, also where another process has inherited the file, and closes. */
+void pmm_lock_release(int file);
+/* When the lock file was touched; for comparison only. */
+void pmm_lock_touch(int file);
+int64_t pmm_lock_stamp(int file);
 
 void pmm_sleep(unsigned milliseconds);
 
@@ -166,6 +175,7 @@ typedef struct pmm_file_calls {
     int (*unlinkat)(int directory, const char *path);
     int (*lock)(int file, bool shared);
     int64_t (*now)(void);
+    int (*unlock)(int file); /* best effort: closing does it, too */
 } pmm_file_calls;
 extern const pmm_file_calls pmm_posix_file_calls;
 /* NULL gives the real ones back. For tests; not while another thread uses the cache. */

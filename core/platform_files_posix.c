@@ -70,6 +70,10 @@ static int call_lock(int file, bool shared) {
     return flock(file, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB);
 }
 
+static int call_unlock(int file) {
+    return flock(file, LOCK_UN);
+}
+
 static int64_t call_now(void) {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
@@ -93,6 +97,7 @@ const pmm_file_calls pmm_posix_file_calls = {
     .unlinkat = call_unlinkat,
     .lock = call_lock,
     .now = call_now,
+    .unlock = call_unlock,
 };
 
 static const pmm_file_calls *calls = &pmm_posix_file_calls;
@@ -469,17 +474,46 @@ pmm_io pmm_file_remove(int directory, const char *name, const pmm_file_id *id, c
 
 /* ---- locks ---- */
 
-pmm_io pmm_file_lock(int directory, const char *name, bool shared, int *file, char why[PMM_IO_TEXT]) {
+pmm_io pmm_lock_open(int directory, const char *name, int *file, char why[PMM_IO_TEXT]) {
     int opened = open_at(directory, name, O_RDWR | O_CREAT | O_NONBLOCK, 0600);
     if (opened < 0)
         return tell_errno(why, "open lock file", name);
-    if (calls->lock(opened, shared) != 0) {
-        pmm_io result = errno == EWOULDBLOCK ? PMM_IO_BUSY : tell_errno(why, "lock", name);
-        calls->close(opened);
-        return result;
-    }
     *file = opened;
     return PMM_IO_OK;
+}
+
+pmm_io pmm_lock_try(int file, bool shared, const char *name, char why[PMM_IO_TEXT]) {
+    if (calls->lock(file, shared) == 0)
+        return PMM_IO_OK;
+    return errno == EWOULDBLOCK ? PMM_IO_BUSY : tell_errno(why, "lock", name);
+}
+
+void pmm_lock_give(int file) {
+    calls->unlock(file);
+}
+
+void pmm_lock_release(int file) {
+    calls->unlock(file);
+    calls->close(file);
+}
+
+void pmm_lock_touch(int file) {
+    calls->futimens(file);
+}
+
+int64_t pmm_lock_stamp(int file) {
+    struct stat status;
+    return calls->fstat(file, &status) == 0 ? get_stamp(&status) : 0;
+}
+
+pmm_io pmm_file_lock(int directory, const char *name, bool shared, int *file, char why[PMM_IO_TEXT]) {
+    int opened = -1;
+    pmm_io result = pmm_lock_open(directory, name, &opened, why);
+    if (result == PMM_IO_OK && (result = pmm_lock_try(opened, shared, name, why)) != PMM_IO_OK)
+        calls->close(opened);
+    if (result == PMM_IO_OK)
+        *file = opened;
+    return result;
 }
 
 void pmm_file_unlock(int file) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <portmm/cache.h>
 
+#include "cache/flight.h"
 #include "gemm.h"
 #include "scratch.h"
 #include "status.h"
@@ -31,13 +32,7 @@ static portmm_status prepare_only_engine(portmm_context *context, pmm_engine_slo
     return status;
 }
 
-portmm_status portmm_prewarm(portmm_context *context, const portmm_problem *problem) {
-    pmm_clear_error();
-    if (context == NULL || problem == NULL)
-        return pmm_fail(PORTMM_STATUS_INVALID_ARGUMENT, "portmm_prewarm: context or problem is NULL");
-    pmm_context_await_device(context);
-    if (context->device == NULL)
-        return pmm_fail(PORTMM_STATUS_UNAVAILABLE, "portmm_prewarm: the device could not be opened");
+static portmm_status prewarm(portmm_context *context, const portmm_problem *problem) {
     pmm_gemm gemm;
     portmm_status status = read_problem(context, problem, &gemm);
     if (status != PORTMM_STATUS_SUCCESS || pmm_gemm_is_empty(&gemm) || gemm.k == 0)
@@ -51,6 +46,18 @@ portmm_status portmm_prewarm(portmm_context *context, const portmm_problem *prob
     status = pmm_scratch_settle(context, &gemm, &choice);
     if (status == PORTMM_STATUS_SUCCESS)
         pmm_engines_apply(context, &gemm, &choice);
+    return status;
+}
+
+portmm_status portmm_prewarm(portmm_context *context, const portmm_problem *problem) {
+    pmm_clear_error();
+    if (context == NULL || problem == NULL)
+        return pmm_fail(PORTMM_STATUS_INVALID_ARGUMENT, "portmm_prewarm: context or problem is NULL");
+    pmm_context_await_device(context);
+    if (context->device == NULL)
+        return pmm_fail(PORTMM_STATUS_UNAVAILABLE, "portmm_prewarm: the device could not be opened");
+    portmm_status status = prewarm(context, problem);
+    pmm_flight_land(&context->runtime.cache); /* also after a failure */
     return status;
 }
 

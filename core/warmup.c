@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cache/flight.h"
 #include "context.h"
 #include "gemm_check.h"
 #include "log.h"
@@ -198,7 +199,7 @@ pmm_helper_result pmm_warmup_start_helper(portmm_context *context, const pmm_eng
     return PMM_HELPER_STARTED;
 }
 
-bool pmm_warmup_prove(portmm_context *context, const pmm_engine *engine, const pmm_gemm *form) {
+static bool try_binaries(portmm_context *context, const pmm_engine *engine, const pmm_gemm *form) {
     const pmm_config *config = &context->runtime.config;
     command line;
     pmm_gemm small = *form;
@@ -209,12 +210,20 @@ bool pmm_warmup_prove(portmm_context *context, const pmm_engine *engine, const p
     pmm_warmup_shrink(&small);
     build_command(&line, context, engine, &small);
     add_argument(&line, "--prove");
+    if (pmm_flight_is_awaited(&context->runtime.cache))
+        add_argument(&line, "--awaited");
     if (!pmm_program_exists(line.arguments[0]) || !pmm_spawn_and_wait(line.arguments[0], line.arguments, &failed, &why))
         pmm_log(config, PORTMM_LOG_WARNING, "warm-up: no process to try binaries in (%s); none is kept", why);
     else if (failed)
         pmm_log(config, PORTMM_LOG_WARNING,
                 "warm-up: a process that tried the driver's binaries failed; the one at fault is not kept");
     return !failed;
+}
+
+bool pmm_warmup_prove(portmm_context *context, const pmm_engine *engine, const pmm_gemm *form) {
+    bool proven = try_binaries(context, engine, form);
+    pmm_flight_land(&context->runtime.cache);
+    return proven;
 }
 
 /* Whether there is something to take: because of this product, or of one that had to wait. */
@@ -241,25 +250,43 @@ static void postpone(pmm_warmup *warmup, const pmm_gemm *form) {
     pmm_mutex_unlock(&warmup->mutex);
 }
 
+static bool has_running_thread(pmm_warmup *warmup) {
+    pmm_mutex_lock(&warmup->mutex);
+    bool runs = warmup->runs;
+    pmm_mutex_unlock(&warmup->mutex);
+    return runs;
+}
+
+/* Where other processes wait for this one's programs, it takes them itself, at once: they would have to wait for the
+ * helper to compile them again. */
+static void start(portmm_context *context, pmm_engine_slot *slot, const pmm_gemm *form) {
+    const pmm_config *config = &context->runtime.config;
+    const char *why = "";
+    pmm_helper_result result = PMM_HELPER_IMPOSSIBLE;
+    bool wants_helper = config->warmup == PORTMM_WARMUP_HELPER && !pmm_flight_is_awaited(&context->runtime.cache);
+    if (wants_helper) {
+        pmm_flight_land(&context->runtime.cache);
+        result = pmm_warmup_start_helper(context, slot->engine, form, &why);
+    }
+    if (result == PMM_HELPER_BUSY)
+        postpone(&context->warmup, form);
+    if (wants_helper && result == PMM_HELPER_IMPOSSIBLE)
+        pmm_log(config, PORTMM_LOG_WARNING, "warm-up: no helper process (%s); a thread fills the cache", why);
+    if (result == PMM_HELPER_IMPOSSIBLE)
+        capture_in_thread(context, slot, form);
+}
+
 void pmm_warmup_after_product(portmm_context *context, pmm_engine_slot *slot, const pmm_gemm *gemm) {
     pmm_runtime *runtime = &context->runtime;
     pmm_engine_state *state = atomic_load(&slot->state);
     pmm_gemm form;
-    if (state == NULL || runtime->config.warmup == PORTMM_WARMUP_OFF || !pmm_cache_can_write(&runtime->cache) ||
-        !take_turn(&context->warmup, slot->engine->capture_wanted(state), gemm, &form))
+    if (state == NULL || runtime->config.warmup == PORTMM_WARMUP_OFF || !pmm_cache_can_write(&runtime->cache))
         return;
-    pmm_span_begin(&runtime->timeline, PORTMM_PHASE_CACHE_LOOKUP, "start the warm-up");
-    const char *why = "";
-    bool use_thread = runtime->config.warmup == PORTMM_WARMUP_THREAD;
-    pmm_helper_result result =
-        use_thread ? PMM_HELPER_STARTED : pmm_warmup_start_helper(context, slot->engine, &form, &why);
-    if (result == PMM_HELPER_BUSY)
-        postpone(&context->warmup, &form);
-    if (result == PMM_HELPER_IMPOSSIBLE) {
-        pmm_log(&runtime->config, PORTMM_LOG_WARNING, "warm-up: no helper process (%s); a thread fills the cache", why);
-        use_thread = true;
+    if (take_turn(&context->warmup, slot->engine->capture_wanted(state), gemm, &form)) {
+        pmm_span_begin(&runtime->timeline, PORTMM_PHASE_CACHE_LOOKUP, "start the warm-up");
+        start(context, slot, &form);
+        pmm_span_end();
+    } else if (!has_running_thread(&context->warmup)) {
+        pmm_flight_land(&runtime->cache); /* there is nothing to take, or a helper takes it */
     }
-    if (use_thread)
-        capture_in_thread(context, slot, &form);
-    pmm_span_end();
 }

@@ -6,8 +6,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* From now on this process runs only when nothing else wants to, and is ended after so many seconds. */
-void tool_run_in_background(unsigned seconds);
+/* This process is ended after so many seconds. */
+void tool_limit_run(unsigned seconds);
+/* From now on it runs only when nothing else wants to. */
+void tool_run_in_background(void);
 
 /*
  * Runs `run` in a child, and returns its exit code; 1 if a signal ended it. Drivers keep their own files in an empty

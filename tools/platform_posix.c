@@ -19,13 +19,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-void tool_run_in_background(unsigned seconds) {
+void tool_limit_run(unsigned seconds) {
+    alarm(seconds);
+    fcntl(INHERITED_LOCK, F_SETFD, FD_CLOEXEC); /* a compiler that a driver starts must not keep the lock */
+}
+
+void tool_run_in_background(void) {
     setpriority(PRIO_PROCESS, 0, 19);
 #ifdef SCHED_IDLE /* Linux: gives way at once, where a low priority alone keeps its slice */
     sched_setscheduler(0, SCHED_IDLE, &(struct sched_param){0});
 #endif
-    alarm(seconds);
-    fcntl(INHERITED_LOCK, F_SETFD, FD_CLOEXEC); /* a compiler that a driver starts must not keep the lock */
 }
 
 /* Drivers whose binaries may lean on their own files. */

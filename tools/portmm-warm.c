@@ -19,10 +19,10 @@ static int print_usage(FILE *stream, int code) {
     fputs("usage: portmm-warm --backend=SPEC --dtype=N --layout=N --transa=N --transb=N --m=N --n=N --k=N\n"
           "                   [--lda=N --ldb=N --ldc=N] [--a-offset=N --b-offset=N --c-offset=N] [--engine=NAME]\n"
           "                   [--batch-count=N --a-stride=N --b-stride=N --c-stride=N] [--activation=N --bias-kind=N]\n"
-          "                   [--module-path=DIR] [--cache-dir=DIR [--prove]]\n"
+          "                   [--module-path=DIR] [--cache-dir=DIR [--prove [--awaited]]]\n"
           "Fills the cache of compiled programs for one product; libportmm starts it by itself. With --prove, tries "
           "what\n"
-          "was captured and is not trusted yet. Enumerations are the numbers of portmm.h. Programs that want this "
+          "was captured and is not trusted yet, with --awaited at normal priority. Enumerations are the numbers of portmm.h. Programs that want this "
           "ahead of time call portmm_prewarm.\n",
           stream);
     return code;
@@ -32,7 +32,7 @@ typedef struct warm_request {
     portmm_context_options options;
     portmm_problem problem;
     long long numbers[19]; /* in the order of the options */
-    int proves;
+    int proves, is_awaited;
 } warm_request;
 
 enum { FIRST_TEXT = 256, BACKEND = FIRST_TEXT, ENGINE, MODULE_PATH, CACHE_DIR, FIRST_NUMBER };
@@ -69,6 +69,7 @@ static int parse(int argc, char **argv, warm_request *request) {
                                             {"activation", required_argument, NULL, FIRST_NUMBER + 17},
                                             {"bias-kind", required_argument, NULL, FIRST_NUMBER + 18},
                                             {"prove", no_argument, NULL, 'p'},
+                                            {"awaited", no_argument, NULL, 'a'},
                                             {"help", no_argument, NULL, 'h'},
                                             {NULL, 0, NULL, 0}};
     const char **texts[] = {&request->options.backend, &request->options.engine, &request->options.module_path,
@@ -76,8 +77,8 @@ static int parse(int argc, char **argv, warm_request *request) {
     for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
         if (option == 'h')
             exit(print_usage(stdout, 0));
-        if (option == 'p') {
-            request->proves = 1;
+        if (option == 'p' || option == 'a') {
+            *(option == 'p' ? &request->proves : &request->is_awaited) = 1;
             continue;
         }
         if (option >= FIRST_NUMBER && parse_number(optarg, &request->numbers[option - FIRST_NUMBER]))
@@ -132,7 +133,9 @@ int main(int argc, char **argv) {
     warm_request request = {.options = PORTMM_CONTEXT_OPTIONS_INIT, .numbers = {[13] = 1}};
     if (!parse(argc, argv, &request))
         return print_usage(stderr, 2);
-    tool_run_in_background(LIMIT_SECONDS);
+    tool_limit_run(LIMIT_SECONDS);
+    if (!request.is_awaited)
+        tool_run_in_background();
     fill_problem(&request);
     return request.proves ? tool_run_apart(request.options.cache_dir, warm, &request) : warm(&request);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cache/entry.h"
+#include "cache/flight.h"
 #include "cache/key.h"
 #include "cache/statistics.h"
 #include "cache/trial.h"
@@ -63,6 +64,7 @@ bool pmm_cache_init(pmm_cache *cache, const pmm_config *config) {
 
 void pmm_cache_fini(pmm_cache *cache) {
     pmm_trial_fini(cache);
+    pmm_flight_land(cache);
     if (cache->identity != NULL)
         pmm_statistics_add(cache);
     pmm_missed_fini(&cache->missed);
@@ -197,17 +199,24 @@ static void note_miss(pmm_cache *cache, const pmm_cache_key *key) {
     pmm_mutex_unlock(&cache->mutex);
 }
 
-bool pmm_cache_get(pmm_cache *cache, const pmm_cache_key *key, void **data, size_t *size) {
+bool pmm_cache_find(pmm_cache *cache, const pmm_cache_key *key, void **data, size_t *size) {
+    return (pmm_cache_is_proving(cache) && pmm_trial_take(cache, key, data, size)) ||
+           pmm_cache_peek(cache, key, data, size);
+}
+
+void pmm_cache_note_look(pmm_cache *cache, const pmm_cache_key *key, bool found, size_t size) {
     if (cache->config->cache_mode == PORTMM_CACHE_OFF)
-        return false;
-    bool found = (pmm_cache_is_proving(cache) && pmm_trial_take(cache, key, data, size)) ||
-                 pmm_cache_peek(cache, key, data, size);
+        return;
     pmm_log(cache->config, PORTMM_LOG_DEBUG, "cache: %s: %s", key->kind, found ? "hit" : "miss");
     atomic_fetch_add(found ? &cache->hits : &cache->misses, 1);
-    if (found)
-        atomic_fetch_add(&cache->bytes, *size);
-    else
+    atomic_fetch_add(&cache->bytes, size);
+    if (!found)
         note_miss(cache, key);
+}
+
+bool pmm_cache_get(pmm_cache *cache, const pmm_cache_key *key, void **data, size_t *size) {
+    bool found = pmm_cache_find(cache, key, data, size);
+    pmm_cache_note_look(cache, key, found, found ? *size : 0);
     return found;
 }
 

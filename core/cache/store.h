@@ -23,15 +23,19 @@
 #define PMM_CACHE_TRIALS "trials"
 
 typedef struct pmm_trial pmm_trial;
+typedef struct pmm_flight pmm_flight;
 
 typedef struct pmm_cache {
     const pmm_config *config; /* mode, directory, log */
     char *identity;           /* mode, directory and tiers */
     pmm_tiers tiers;          /* behind the user's directory */
     int64_t process;          /* that made it */
-    pmm_mutex mutex;          /* of the reason and the trials */
+    pmm_mutex mutex;          /* of the reason, the trials, the flights and the misses */
     char reason[PMM_IO_TEXT];
-    pmm_trial *trials; /* taken by this process */
+    pmm_trial *trials;   /* taken by this process */
+    pmm_flight *flights; /* held by this cache; see flight.h */
+    atomic_int flight_count;
+    atomic_uint_fast64_t waited_ns;
     atomic_uint_fast64_t hits, misses, stores, bypassed, healed, faults, bytes, helpers;
     atomic_uint_fast64_t memory_hits, evicted, compiled, waited, gave_up, remembered;
     atomic_uint_fast64_t on_trial; /* entries put there and not handed to a process that tries them */
@@ -53,6 +57,9 @@ bool pmm_cache_is_proving(const pmm_cache *cache);
 bool pmm_cache_get(pmm_cache *cache, const pmm_cache_key *key, void **data, size_t *size);
 /* As get, without counting: for who looks again and again. */
 bool pmm_cache_peek(pmm_cache *cache, const pmm_cache_key *key, void **data, size_t *size);
+/* The two parts of get: what it finds, and what it counts and logs. */
+bool pmm_cache_find(pmm_cache *cache, const pmm_cache_key *key, void **data, size_t *size);
+void pmm_cache_note_look(pmm_cache *cache, const pmm_cache_key *key, bool found, size_t size);
 bool pmm_cache_put(pmm_cache *cache, const pmm_cache_key *key, const void *data, size_t size);
 void pmm_cache_reject(pmm_cache *cache, const pmm_cache_key *key, const char *why);
 

@@ -81,6 +81,10 @@ static int try_lock(int file, bool shared) {
     return fails(TEST_LOCK) ? -1 : pmm_posix_file_calls.lock(file, shared);
 }
 
+static int give_lock(int file) {
+    return pmm_posix_file_calls.unlock(file);
+}
+
 static int try_closedir(void *listing) {
     bool failing = fails(TEST_CLOSEDIR);
     int error = errno, result = pmm_posix_file_calls.closedir(listing);
@@ -108,7 +112,8 @@ void test_hook_calls(test_hook hook) {
                                           .renameat = try_renameat,
                                           .unlinkat = try_unlinkat,
                                           .lock = try_lock,
-                                          .now = shifted_now};
+                                          .now = shifted_now,
+                                          .unlock = give_lock};
     current = hook;
     pmm_file_calls_replace(hook != NULL ? &hooked : NULL);
 }

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdint.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,7 +99,10 @@ VISIBLE const char *test_driver_function(int number) {
 static cl_int enter(enum function function) {
     long number = atomic_fetch_add(&calls[function], 1) + 1;
     const test_settings *set = &test_driver_settings;
-    bool fails = strcmp(set->fail, names[function]) == 0 && number >= set->first && number <= set->last;
+    bool counts = number >= set->first && number <= set->last;
+    bool fails = counts && strcmp(set->fail, names[function]) == 0;
+    if (counts && strcmp(set->stop, names[function]) == 0)
+        raise(SIGSTOP);
     return fails ? (cl_int)set->code : CL_SUCCESS;
 }
 

@@ -6,6 +6,7 @@
  *
  *     real=FILE        the driver that does the work (default: libpocl.so.2)
  *     fail=FUNCTION    this function fails, with code=N, at its calls number first=N (default: 1) to last=N (all later)
+ *     stop=FUNCTION    this function stops the process by SIGSTOP, at the same calls
  *     type=gpu|cpu     what the device says of itself; likewise
  *     name=TEXT version=TEXT (driver's) standard=1.1 (OpenCL version)
  *     fp64=0           no double precision

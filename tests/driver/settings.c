@@ -19,7 +19,7 @@ static const struct {
     const char *name;
     size_t at;
     bool is_text;
-} members[] = {TEXT(real),        TEXT(fail),      TEXT(type),    TEXT(name),      TEXT(version),     TEXT(standard),
+} members[] = {TEXT(real),        TEXT(fail),      TEXT(stop), TEXT(type),    TEXT(name),      TEXT(version),     TEXT(standard),
                TEXT(binary),      TEXT(log),       NUMBER(code),  NUMBER(first),   NUMBER(last),      NUMBER(fp64),
                NUMBER(local),     NUMBER(group),   NUMBER(alloc), NUMBER(unified), NUMBER(available), NUMBER(compiler),
                NUMBER(platforms), NUMBER(devices), NUMBER(icd)};

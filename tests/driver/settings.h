@@ -9,7 +9,7 @@
 enum { TEST_TEXT = 256, TEST_UNSET = -1 };
 
 typedef struct test_settings {
-    char real[TEST_TEXT], fail[TEST_TEXT], type[TEST_TEXT], name[TEST_TEXT], version[TEST_TEXT], standard[TEST_TEXT],
+    char real[TEST_TEXT], fail[TEST_TEXT], stop[TEST_TEXT], type[TEST_TEXT], name[TEST_TEXT], version[TEST_TEXT], standard[TEST_TEXT],
         binary[TEST_TEXT], log[TEST_TEXT];
     long code, first, last, fp64, local, group, alloc, unified, available, compiler, platforms, devices, icd;
 } test_settings;

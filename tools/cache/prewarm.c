@@ -40,7 +40,7 @@ static void set_options(const tool_request *request, portmm_cache_mode mode, por
     options->cache_dir = request->directory;
     options->cache_path_ro = request->path_ro;
     options->cache_mode = mode;
-    options->warmup = PORTMM_WARMUP_OFF; /* prewarm itself takes the binaries */
+    options->warmup = PORTMM_WARMUP_THREAD; /* of many at once, one compiles */
 }
 
 int tool_prewarm(const tool_request *request, portmm_cache *cache, json_t *result) {
