@@ -20,6 +20,7 @@
     X(clGetDeviceInfo)                                                                                                 \
     X(clCreateContext)                                                                                                 \
     X(clRetainContext)                                                                                                 \
+    X(clGetContextInfo)                                                                                                \
     X(clReleaseContext)                                                                                                \
     X(clCreateCommandQueue)                                                                                            \
     X(clRetainCommandQueue)                                                                                            \
@@ -31,6 +32,8 @@
     X(clRetainMemObject)                                                                                               \
     X(clReleaseMemObject)                                                                                              \
     X(clGetMemObjectInfo)                                                                                              \
+    X(clEnqueueMapBuffer)                                                                                              \
+    X(clEnqueueUnmapMemObject)                                                                                         \
     X(clEnqueueReadBuffer)                                                                                             \
     X(clEnqueueWriteBuffer)                                                                                            \
     X(clEnqueueReadBufferRect)                                                                                         \
@@ -39,6 +42,7 @@
     X(clEnqueueMarkerWithWaitList)                                                                                     \
     X(clEnqueueBarrierWithWaitList)                                                                                    \
     X(clWaitForEvents)                                                                                                 \
+    X(clGetEventProfilingInfo)                                                                                         \
     X(clRetainEvent)                                                                                                   \
     X(clReleaseEvent)                                                                                                  \
     X(clCreateProgramWithSource)                                                                                       \
@@ -139,6 +143,12 @@ static cl_int give_bytes(const void *value, size_t value_size, size_t room, void
         return CL_INVALID_VALUE;
     memcpy(target, value, value_size);
     return CL_SUCCESS;
+}
+
+/* Those that are held from outside: the real driver's own do not count. */
+static cl_int give_references(const void *handle, size_t room, void *value, size_t *size) {
+    cl_uint count = (cl_uint)atomic_load(&((const test_wrapped *)handle)->references);
+    return give_bytes(&count, sizeof count, room, value, size);
 }
 
 static double now_ms(void) {
@@ -273,6 +283,16 @@ wrap_clCreateContext(const cl_context_properties *properties, cl_uint count, con
     return give_object(code, told, made, NULL);
 }
 
+static cl_int CL_API_CALL wrap_clGetContextInfo(cl_context context, cl_context_info property, size_t room, void *value,
+                                                size_t *size) {
+    ENTER(clGetContextInfo);
+    if (property == CL_CONTEXT_DEVICES)
+        return give_bytes(&device, sizeof device, room, value, size);
+    if (property == CL_CONTEXT_REFERENCE_COUNT)
+        return give_references(context, room, value, size);
+    return real->clGetContextInfo(test_real(context), property, room, value, size);
+}
+
 static cl_command_queue CL_API_CALL wrap_clCreateCommandQueue(cl_context context, cl_device_id id,
                                                               cl_command_queue_properties properties, cl_int *code) {
     ENTER_CREATE(clCreateCommandQueue);
@@ -289,6 +309,8 @@ static cl_int CL_API_CALL wrap_clGetCommandQueueInfo(cl_command_queue queue, cl_
         return give_bytes(&this->context, sizeof this->context, room, value, size);
     if (property == CL_QUEUE_DEVICE)
         return give_bytes(&this->device, sizeof this->device, room, value, size);
+    if (property == CL_QUEUE_REFERENCE_COUNT)
+        return give_references(this, room, value, size);
     return real->clGetCommandQueueInfo(this->real, property, room, value, size);
 }
 
@@ -318,7 +340,12 @@ static cl_mem CL_API_CALL wrap_clCreateBuffer(cl_context context, cl_mem_flags f
 static cl_int CL_API_CALL wrap_clGetMemObjectInfo(cl_mem buffer, cl_mem_info property, size_t room, void *value,
                                                   size_t *size) {
     ENTER(clGetMemObjectInfo);
-    return real->clGetMemObjectInfo(test_real(buffer), property, room, value, size);
+    const test_wrapped *this = (const void *)buffer;
+    if (property == CL_MEM_CONTEXT)
+        return give_bytes(&this->context, sizeof this->context, room, value, size);
+    if (property == CL_MEM_REFERENCE_COUNT)
+        return give_references(this, room, value, size);
+    return real->clGetMemObjectInfo(this->real, property, room, value, size);
 }
 
 /* ---- references ---- */
@@ -433,6 +460,30 @@ static cl_int CL_API_CALL wrap_clEnqueueBarrierWithWaitList(cl_command_queue que
                                                             cl_event *event) {
     COMMAND(clEnqueueBarrierWithWaitList, queue, waits, list, event,
             real->clEnqueueBarrierWithWaitList(q, waits, w, e));
+}
+
+static void *CL_API_CALL wrap_clEnqueueMapBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocks,
+                                                 cl_map_flags flags, size_t offset, size_t size, cl_uint waits,
+                                                 const cl_event *list, cl_event *event, cl_int *code) {
+    ENTER_CREATE(clEnqueueMapBuffer);
+    cl_event unwrapped[MOST_WAITS], made = NULL;
+    cl_int told = CL_SUCCESS;
+    void *mapped = real->clEnqueueMapBuffer(test_real(queue), test_real(buffer), blocks, flags, offset, size, waits,
+                                            unwrap_events(waits, list, unwrapped), event != NULL ? &made : NULL, &told);
+    give_code(code, give_event(told, made, event));
+    return mapped;
+}
+
+static cl_int CL_API_CALL wrap_clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem buffer, void *mapped,
+                                                       cl_uint waits, const cl_event *list, cl_event *event) {
+    COMMAND(clEnqueueUnmapMemObject, queue, waits, list, event,
+            real->clEnqueueUnmapMemObject(q, test_real(buffer), mapped, waits, w, e));
+}
+
+static cl_int CL_API_CALL wrap_clGetEventProfilingInfo(cl_event event, cl_profiling_info property, size_t room,
+                                                       void *value, size_t *size) {
+    ENTER(clGetEventProfilingInfo);
+    return real->clGetEventProfilingInfo(test_real(event), property, room, value, size);
 }
 
 static cl_int CL_API_CALL wrap_clWaitForEvents(cl_uint count, const cl_event *list) {

@@ -101,6 +101,24 @@ static cl_int CL_API_CALL enqueue_write(cl_command_queue queue, cl_mem buffer, c
                        event);
 }
 
+static cl_int CL_API_CALL enqueue_read_rect(cl_command_queue queue, cl_mem buffer, cl_bool blocks, const size_t *origin,
+                                            const size_t *host_origin, const size_t *region, size_t pitch, size_t slice,
+                                            size_t host_pitch, size_t host_slice, void *to, cl_uint waits,
+                                            const cl_event *list, cl_event *event) {
+    return count_event(target->clEnqueueReadBufferRect(queue, buffer, blocks, origin, host_origin, region, pitch, slice,
+                                                       host_pitch, host_slice, to, waits, list, event),
+                       event);
+}
+
+static cl_int CL_API_CALL enqueue_write_rect(cl_command_queue queue, cl_mem buffer, cl_bool blocks,
+                                             const size_t *origin, const size_t *host_origin, const size_t *region,
+                                             size_t pitch, size_t slice, size_t host_pitch, size_t host_slice,
+                                             const void *from, cl_uint waits, const cl_event *list, cl_event *event) {
+    return count_event(target->clEnqueueWriteBufferRect(queue, buffer, blocks, origin, host_origin, region, pitch,
+                                                        slice, host_pitch, host_slice, from, waits, list, event),
+                       event);
+}
+
 /* ---- references ---- */
 
 #define COUNT_REFERENCES(name, type, kind)                                                                             \
@@ -157,6 +175,8 @@ CL_API_ENTRY __attribute__((visibility("default"))) cl_int CL_API_CALL clInitLay
     ours.clEnqueueMarkerWithWaitList = enqueue_marker;
     ours.clEnqueueReadBuffer = enqueue_read;
     ours.clEnqueueWriteBuffer = enqueue_write;
+    ours.clEnqueueReadBufferRect = enqueue_read_rect;
+    ours.clEnqueueWriteBufferRect = enqueue_write_rect;
 #define SET_REFERENCES(name)                                                                                           \
     ours.clRetain##name = retain_##name;                                                                               \
     ours.clRelease##name = release_##name;
