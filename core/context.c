@@ -82,7 +82,7 @@ static portmm_status open_context(portmm_context *context, const portmm_context_
     status = pmm_spec_parse(config->backend, config->module_path, &spec);
     if (status != PORTMM_STATUS_SUCCESS)
         return status;
-    if (config->native_context != NULL && spec.backend == NULL)
+    if (config->native_context != NULL && spec.backend[0] == '\0')
         return pmm_fail(PORTMM_STATUS_INVALID_ARGUMENT,
                         "options.native_context is set, but options.backend = \"auto\": name the context's backend, "
                         "opencl or cuda");
