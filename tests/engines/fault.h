@@ -11,6 +11,7 @@ typedef struct fault_control {
     int device_open_ms; /* the device takes so long to open */
     bool device_fails;  /* and then does not */
     bool read_fails;    /* DEVICE_ERROR, after half of the rows were overwritten */
+    bool caches;        /* each product looks for an entry named by its sizes, and stores it if it is missing */
     struct {
         int open_ms, gemm_ms; /* how long it takes */
         bool open_fails;      /* UNAVAILABLE */

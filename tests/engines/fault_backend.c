@@ -171,12 +171,32 @@ static int64_t locate(portmm_layout layout, portmm_transpose transpose, int64_t 
                                                                           : column * leading + row;
 }
 
+/* The "program" of a product is its sizes. False: the cache gave something else. */
+static bool use_cache(const pmm_host *host, const pmm_gemm *gemm) {
+    const int64_t program[] = {gemm->m, gemm->n, gemm->k};
+    const pmm_key_field field = {"sizes", program, sizeof program};
+    const pmm_cache_key key = {"program for tests", &field, 1};
+    void *data = NULL;
+    size_t size = 0;
+    if (!host->cache_get(host, &key, &data, &size)) {
+        host->span_begin(host, PORTMM_PHASE_BUILD, "a program for tests");
+        host->span_end(host);
+        host->cache_put(host, &key, program, sizeof program);
+        return true;
+    }
+    bool same = size == sizeof program && memcmp(data, program, size) == 0;
+    free(data);
+    return same;
+}
+
 /* f32 only; the tests use nothing else. */
 static portmm_status run_gemm(pmm_engine_state *engine, pmm_queue *queue, const pmm_gemm *gemm, size_t wait_count,
                               pmm_event *const *wait_list, pmm_event **event) {
     (void)queue, (void)wait_count, (void)wait_list;
     if (fault.engines[engine->which].refuses)
         return engine->host->fail(PORTMM_STATUS_UNSUPPORTED, "fault: the engine refuses");
+    if (fault.caches && !use_cache(engine->host, gemm))
+        return engine->host->fail(PORTMM_STATUS_DEVICE_ERROR, "fault: the cache gave another program");
     const float *a = (const float *)(void *)gemm->a->bytes + gemm->a_offset;
     const float *b = (const float *)(void *)gemm->b->bytes + gemm->b_offset;
     float *c = (float *)(void *)gemm->c->bytes + gemm->c_offset;
