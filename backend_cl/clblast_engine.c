@@ -20,7 +20,8 @@ static portmm_status load_library(const pmm_host *host, const pmm_cl_api *api) {
     pmm_clblast_entry_fn *entry;
     memcpy(&entry, &symbol, sizeof symbol); /* ISO C has no cast for it */
     loaded = entry(api);
-    return PORTMM_STATUS_SUCCESS;
+    return loaded != NULL ? PORTMM_STATUS_SUCCESS
+                          : host->fail(PORTMM_STATUS_OUT_OF_MEMORY, "opencl: no memory for engine clblast");
 }
 
 static portmm_status open_engine(pmm_device *device, pmm_engine_state **engine) {

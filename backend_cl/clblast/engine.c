@@ -2,6 +2,7 @@
 /* Engine `clblast`: calls CLBlast, one call at a time, since it fills tables without a lock at its first use. */
 #include "engine.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "cl_error.h"
@@ -13,6 +14,13 @@
 
 /* The application had loaded CLBlast before us: seen when its calls pass the seam by. Under host->lock. */
 static bool shared_with_application;
+
+/* The process ends: CLBlast's own state is about to be destroyed, or has been. */
+static atomic_bool is_over;
+
+static void note_end(void) {
+    atomic_store(&is_over, true);
+}
 
 /* What all of CLBlast's products take; an offset is a number, or for a list the lists made of it. */
 typedef struct call {
@@ -139,6 +147,8 @@ static portmm_status enqueue_gemm(const pmm_engine_state *engine, const pmm_queu
     portmm_status status = check_padded_size(host, gemm);
     if (status != PORTMM_STATUS_SUCCESS)
         return status;
+    if (atomic_load(&is_over))
+        return host->fail(PORTMM_STATUS_UNAVAILABLE, "opencl: the process ends, and CLBlast is gone already");
     pmm_seam_enter(host);
     CLBlastStatusCode code = call_clblast(queue, gemm, event);
     pmm_seam_report report = pmm_seam_leave();
@@ -158,8 +168,8 @@ static portmm_status run_gemm(pmm_engine_state *engine, pmm_queue *queue, const 
 }
 
 static void forget(const pmm_host *host) {
-    if (shared_with_application)
-        return; /* its programs are not ours to drop */
+    if (shared_with_application || atomic_load(&is_over))
+        return; /* its programs are not ours to drop, or dropped */
     pmm_seam_enter(host);
     CLBlastClearCache();
     pmm_seam_leave();
@@ -180,6 +190,10 @@ static const pmm_engine engine_table = {
 
 const pmm_clblast *pmm_clblast_entry(const pmm_cl_api *api) {
     static const pmm_clblast clblast = {.engine = &engine_table, .forget = forget};
+    /* CLBlast's destructors were registered when it was loaded, before this: they run after it. A context that is
+     * destroyed by a handler registered still earlier, or a thread, comes later than both. */
+    if (atexit(note_end) != 0)
+        return NULL;
     pmm_seam_load(api);
     return &clblast;
 }
