@@ -62,10 +62,12 @@ static const pmm_backend backend = {
     .describe = pmm_cuda_describe,
     .buffer_write_start = pmm_cuda_buffer_write_start,
     .buffer_read_start = pmm_cuda_buffer_read_start,
+    .event_times = pmm_cuda_event_times,
     .device_borrow = pmm_cuda_device_borrow,
     .queue_borrow = pmm_cuda_queue_borrow,
     .buffer_borrow = pmm_cuda_buffer_borrow,
     .event_native = pmm_cuda_event_native,
+    .queue_create_timed = pmm_cuda_queue_create_timed,
 };
 
 const pmm_backend *pmm_backend_entry(void) {

@@ -34,6 +34,7 @@
     X(cuEventCreate, PFN_cuEventCreate_v2000)                                                                          \
     X(cuEventRecord, PFN_cuEventRecord_v2000)                                                                          \
     X(cuEventSynchronize, PFN_cuEventSynchronize_v2000)                                                                \
+    X(cuEventElapsedTime, PFN_cuEventElapsedTime_v2000)                                                                \
     X(cuEventDestroy_v2, PFN_cuEventDestroy_v4000)                                                                     \
     X(cuMemAlloc_v2, PFN_cuMemAlloc_v3020)                                                                             \
     X(cuMemFree_v2, PFN_cuMemFree_v3020)                                                                               \

@@ -33,6 +33,7 @@ struct pmm_device {
     const pmm_cuda_found *found;
     CUcontext context;
     bool context_is_borrowed;
+    CUevent epoch;   /* what the times of events are counted from; NULL: no queue is timed yet */
     atomic_int lost; /* the CUresult that told so; 0: it is not */
 };
 
@@ -40,6 +41,7 @@ struct pmm_queue {
     pmm_device *device;
     CUstream stream;
     bool stream_is_borrowed;
+    bool timed;
     struct pmm_cublas_handle *handle; /* of engine cublas, while this queue uses it; NULL: none yet */
 };
 
@@ -52,6 +54,7 @@ struct pmm_buffer {
 struct pmm_event {
     pmm_device *device;
     CUevent event;
+    CUevent begin; /* NULL: it is not timed */
 };
 
 /* ---- calls; cuda_call.c ---- */
@@ -79,6 +82,7 @@ void pmm_cuda_describe(const pmm_backend_state *state, int32_t index, pmm_proper
 /* ---- queues, buffers, events; memory.c ---- */
 
 portmm_status pmm_cuda_queue_create(pmm_device *device, pmm_queue **queue);
+portmm_status pmm_cuda_queue_create_timed(pmm_device *device, pmm_queue **queue);
 portmm_status pmm_cuda_queue_finish(pmm_queue *queue);
 portmm_status pmm_cuda_queue_barrier(pmm_queue *queue, size_t wait_count, pmm_event *const *wait_list,
                                      pmm_event **event);
@@ -89,6 +93,7 @@ void pmm_cuda_buffer_destroy(pmm_buffer *buffer);
 portmm_status pmm_cuda_buffer_write(pmm_queue *queue, pmm_buffer *buffer, const pmm_copy *copy, const void *source);
 portmm_status pmm_cuda_buffer_read(pmm_queue *queue, const pmm_buffer *buffer, const pmm_copy *copy, void *destination);
 portmm_status pmm_cuda_event_wait(pmm_event *event);
+portmm_status pmm_cuda_event_times(pmm_event *event, uint64_t *begin_ns, uint64_t *end_ns);
 void pmm_cuda_event_destroy(pmm_event *event);
 
 /* Optional slots of backend.h. */

@@ -121,6 +121,10 @@ portmm_status pmm_cuda_device_open(pmm_backend_state *state, size_t index, pmm_d
 }
 
 void pmm_cuda_device_close(pmm_device *device) {
+    if (device->epoch != NULL && pmm_cuda_enter(device) == PORTMM_STATUS_SUCCESS) {
+        device->api->cuEventDestroy(device->epoch);
+        pmm_cuda_leave(device);
+    }
     if (!device->context_is_borrowed)
         device->api->cuDevicePrimaryCtxRelease(device->found->id);
     free(device);

@@ -7,18 +7,47 @@
 /* ---- events ---- */
 
 /* With the context current. */
-static portmm_status create_event(pmm_device *device, pmm_event **event) {
-    pmm_event *made = malloc(sizeof *made);
+static portmm_status create_event(pmm_device *device, bool timed, pmm_event **event) {
+    const pmm_cuda_api *api = device->api;
+    unsigned flags = timed ? CU_EVENT_DEFAULT : CU_EVENT_DISABLE_TIMING;
+    pmm_event *made = calloc(1, sizeof *made);
     if (made == NULL)
         return device->host->fail(PORTMM_STATUS_OUT_OF_MEMORY, "cuda: no memory for an event");
     made->device = device;
-    portmm_status status =
-        pmm_cuda_check(device, "cuEventCreate", device->api->cuEventCreate(&made->event, CU_EVENT_DISABLE_TIMING));
-    if (status == PORTMM_STATUS_SUCCESS)
+    CUresult code = api->cuEventCreate(&made->event, flags);
+    if (code == CUDA_SUCCESS && timed) {
+        code = api->cuEventCreate(&made->begin, flags);
+        if (code != CUDA_SUCCESS)
+            api->cuEventDestroy(made->event);
+    }
+    if (code == CUDA_SUCCESS)
         *event = made;
     else
         free(made);
-    return status;
+    return pmm_cuda_check(device, "cuEventCreate", code);
+}
+
+/* The driver tells times as a float of milliseconds from one event to another. */
+portmm_status pmm_cuda_event_times(pmm_event *event, uint64_t *begin_ns, uint64_t *end_ns) {
+    pmm_device *device = event->device;
+    const pmm_cuda_api *api = device->api;
+    float until = 0, lasted = 0;
+    if (event->begin == NULL)
+        return device->host->fail(PORTMM_STATUS_UNSUPPORTED,
+                                  "cuda: the event is not timed; its queue comes from portmm_queue_create_timed");
+    portmm_status status = pmm_cuda_enter(device);
+    if (status != PORTMM_STATUS_SUCCESS)
+        return status;
+    CUresult code = api->cuEventElapsedTime(&until, device->epoch, event->begin);
+    if (code == CUDA_SUCCESS)
+        code = api->cuEventElapsedTime(&lasted, event->begin, event->event);
+    status = pmm_cuda_check_late(device, "cuEventElapsedTime", code);
+    pmm_cuda_leave(device);
+    if (status != PORTMM_STATUS_SUCCESS)
+        return status;
+    *begin_ns = (uint64_t)((double)until * 1e6);
+    *end_ns = *begin_ns + (uint64_t)((double)lasted * 1e6);
+    return PORTMM_STATUS_SUCCESS;
 }
 
 portmm_status pmm_cuda_event_wait(pmm_event *event) {
@@ -35,6 +64,8 @@ void pmm_cuda_event_destroy(pmm_event *event) {
     pmm_device *device = event->device;
     if (pmm_cuda_enter(device) == PORTMM_STATUS_SUCCESS) {
         device->api->cuEventDestroy(event->event); /* the driver keeps it until it is complete */
+        if (event->begin != NULL)
+            device->api->cuEventDestroy(event->begin);
         pmm_cuda_leave(device);
     }
     free(event);
@@ -58,6 +89,44 @@ portmm_status pmm_cuda_queue_create(pmm_device *device, pmm_queue **queue) {
         *queue = made;
     else
         free(made);
+    return status;
+}
+
+/* With the context current, and the lock. */
+static portmm_status make_epoch(pmm_device *device, CUstream stream) {
+    const pmm_cuda_api *api = device->api;
+    CUevent made = NULL;
+    CUresult code = api->cuEventCreate(&made, CU_EVENT_DEFAULT);
+    if (code != CUDA_SUCCESS)
+        return pmm_cuda_check(device, "cuEventCreate", code);
+    code = api->cuEventRecord(made, stream);
+    if (code == CUDA_SUCCESS)
+        code = api->cuEventSynchronize(made);
+    if (code == CUDA_SUCCESS)
+        device->epoch = made;
+    else
+        api->cuEventDestroy(made);
+    return pmm_cuda_check_late(device, "an event to count from", code);
+}
+
+portmm_status pmm_cuda_queue_create_timed(pmm_device *device, pmm_queue **queue) {
+    pmm_queue *made = NULL;
+    portmm_status status = pmm_cuda_queue_create(device, &made);
+    if (status != PORTMM_STATUS_SUCCESS)
+        return status;
+    made->timed = true;
+    status = pmm_cuda_enter(device);
+    if (status == PORTMM_STATUS_SUCCESS) {
+        device->host->lock(device->host);
+        if (device->epoch == NULL)
+            status = make_epoch(device, made->stream);
+        device->host->unlock(device->host);
+        pmm_cuda_leave(device);
+    }
+    if (status == PORTMM_STATUS_SUCCESS)
+        *queue = made;
+    else
+        pmm_cuda_queue_destroy(made);
     return status;
 }
 
@@ -97,9 +166,11 @@ static portmm_status enqueue(pmm_queue *queue, size_t wait_count, pmm_event *con
                              pmm_cuda_command *command, void *what) {
     pmm_device *device = queue->device;
     pmm_event *made = NULL;
-    portmm_status status = event != NULL ? create_event(device, &made) : PORTMM_STATUS_SUCCESS;
+    portmm_status status = event != NULL ? create_event(device, queue->timed, &made) : PORTMM_STATUS_SUCCESS;
     if (status == PORTMM_STATUS_SUCCESS)
         status = enqueue_waits(queue, wait_count, wait_list);
+    if (status == PORTMM_STATUS_SUCCESS && made != NULL && queue->timed)
+        status = pmm_cuda_check(device, "cuEventRecord", device->api->cuEventRecord(made->begin, queue->stream));
     if (status == PORTMM_STATUS_SUCCESS && command != NULL)
         status = command(queue, what);
     if (status == PORTMM_STATUS_SUCCESS && made != NULL)

@@ -2,10 +2,12 @@
 #include "cuda/driver.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "cuda/kernels.h"
 #include "cuda_api.h"
@@ -213,6 +215,25 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
     return CUDA_SUCCESS;
 }
 
+/* As the real one, makes it current. Newer headers have only its later versions. */
+CUresult cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice device);
+CUresult cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice device) {
+    (void)flags;
+    if (device < 0 || device >= set.devices || pushed_count == MOST_PUSHED)
+        return CUDA_ERROR_INVALID_DEVICE;
+    *context = calloc(1, sizeof **context);
+    (*context)->device = device;
+    pushed[pushed_count++] = *context;
+    count_objects(1);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxDestroy_v2(CUcontext context) {
+    free(context);
+    count_objects(-1);
+    return CUDA_SUCCESS;
+}
+
 CUresult cuCtxPushCurrent_v2(CUcontext context) {
     BEGIN(ANYWHERE);
     if (context == NULL || pushed_count == MOST_PUSHED)
@@ -267,6 +288,8 @@ struct CUstream_st {
 };
 struct CUevent_st {
     CUcontext context;
+    unsigned flags;
+    struct timespec recorded; /* zero: never */
 };
 
 CUresult cuStreamCreate(CUstream *stream, unsigned flags) {
@@ -309,17 +332,31 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
 }
 
 CUresult cuEventCreate(CUevent *event, unsigned flags) {
-    (void)flags;
     BEGIN(IN_CONTEXT);
-    *event = malloc(sizeof **event);
+    *event = calloc(1, sizeof **event);
     (*event)->context = get_current();
+    (*event)->flags = flags;
     count_objects(1);
     return CUDA_SUCCESS;
 }
 
 CUresult cuEventRecord(CUevent event, CUstream stream) {
-    (void)event, (void)stream;
+    (void)stream;
     BEGIN(IN_CONTEXT);
+    timespec_get(&event->recorded, TIME_UTC);
+    return CUDA_SUCCESS;
+}
+
+/* The name that also drivers before CUDA 12.8 have; newer headers make it another's. */
+#undef cuEventElapsedTime
+CUresult cuEventElapsedTime(float *milliseconds, CUevent begin, CUevent end);
+CUresult cuEventElapsedTime(float *milliseconds, CUevent begin, CUevent end) {
+    BEGIN(IN_CONTEXT);
+    if (((begin->flags | end->flags) & CU_EVENT_DISABLE_TIMING) != 0 || begin->recorded.tv_sec == 0 ||
+        end->recorded.tv_sec == 0)
+        return CUDA_ERROR_INVALID_HANDLE;
+    *milliseconds = (float)((double)(end->recorded.tv_sec - begin->recorded.tv_sec) * 1e3 +
+                            (double)(end->recorded.tv_nsec - begin->recorded.tv_nsec) * 1e-6);
     return CUDA_SUCCESS;
 }
 
@@ -339,6 +376,7 @@ CUresult cuEventDestroy_v2(CUevent event) {
 /* ---- memory ---- */
 
 typedef struct block {
+    CUcontext context;
     void *memory;
     size_t size;
     struct block *next;
@@ -352,7 +390,7 @@ CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t size) {
     block *made = size > 0 ? malloc(sizeof *made) : NULL;
     if (made == NULL)
         return CUDA_ERROR_INVALID_VALUE;
-    *made = (block){.memory = malloc(size), .size = size};
+    *made = (block){.context = get_current(), .memory = malloc(size), .size = size};
     pthread_mutex_lock(&mutex);
     made->next = blocks;
     blocks = made;
@@ -381,26 +419,35 @@ CUresult cuMemFree_v2(CUdeviceptr address) {
     return gone != NULL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size, CUdeviceptr address) {
-    BEGIN(IN_CONTEXT);
-    CUresult code = CUDA_ERROR_NOT_FOUND;
+/* The block with this address in it; false: none. */
+static bool find_block(CUdeviceptr address, block *found) {
+    bool is_found = false;
     pthread_mutex_lock(&mutex);
-    for (const block *each = blocks; each != NULL; each = each->next)
+    for (const block *each = blocks; each != NULL && !is_found; each = each->next)
         if (AT(address) >= (char *)each->memory && AT(address) < (char *)each->memory + each->size) {
-            *base = (CUdeviceptr)(uintptr_t)each->memory;
-            *size = each->size;
-            code = CUDA_SUCCESS;
+            *found = *each;
+            is_found = true;
         }
     pthread_mutex_unlock(&mutex);
-    return code;
+    return is_found;
+}
+
+CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size, CUdeviceptr address) {
+    BEGIN(IN_CONTEXT);
+    block found;
+    if (!find_block(address, &found))
+        return CUDA_ERROR_NOT_FOUND;
+    *base = (CUdeviceptr)(uintptr_t)found.memory;
+    *size = found.size;
+    return CUDA_SUCCESS;
 }
 
 CUresult cuPointerGetAttribute(void *value, CUpointer_attribute attribute, CUdeviceptr address) {
     BEGIN(IN_CONTEXT);
-    (void)address;
-    if (attribute != CU_POINTER_ATTRIBUTE_CONTEXT)
+    block found;
+    if (attribute != CU_POINTER_ATTRIBUTE_CONTEXT || !find_block(address, &found))
         return CUDA_ERROR_INVALID_VALUE;
-    *(CUcontext *)value = get_current();
+    *(CUcontext *)value = found.context;
     return CUDA_SUCCESS;
 }
 
