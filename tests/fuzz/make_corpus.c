@@ -96,7 +96,7 @@ int main(int argc, char **argv) {
         write_file("entry", names[i], entries[i].data, entries[i].size);
     static const size_t counts[] = {0, 1, ENTRIES};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-        char name[16];
+        char name[32];
         bytes bundle = make_bundle(entries, counts[i]);
         snprintf(name, sizeof name, "of-%zu", counts[i]);
         write_file("bundle", name, bundle.data, bundle.size);
