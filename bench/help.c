@@ -44,6 +44,7 @@ const char bench_help_text[] =
     "                      but JSON (the report goes to stderr)\n"
     "  --csv FILE          write a line for each row and kind of time\n"
     "  --trace FILE        write what happened when in the first process of each row, for Perfetto\n"
+    "  --html FILE         write one self-contained page with charts, environment and commands\n"
     "  --from FILE         measure nothing: take the results that an earlier --json wrote\n"
     "  --compare OLD.json  say of every row whether it became slower, faster, stayed the same, or that\n"
     "                      this is unsure, by a test on the raw values of both runs\n"

@@ -244,7 +244,7 @@ static char *apply_samples(parse *self, const char *name, const char *argument) 
 }
 
 static const char *const format_options[BENCH_FORMAT_COUNT] = {
-    [BENCH_JSON] = "--json", [BENCH_CSV] = "--csv", [BENCH_TRACE] = "--trace"};
+    [BENCH_JSON] = "--json", [BENCH_CSV] = "--csv", [BENCH_TRACE] = "--trace", [BENCH_HTML] = "--html"};
 
 static char *apply_output(parse *self, const char *name, const char *argument) {
     const char **paths = self->options->paths;
@@ -308,21 +308,22 @@ static const struct option_row {
     apply_function apply;
     bool has_argument;
 } rows[] = {
-    {"-m", apply_dimension, true},          {"-n", apply_dimension, true},
-    {"-k", apply_dimension, true},          {"--size", apply_size, true},
-    {"--shape", apply_shape, true},         {"--backend", apply_backend, true},
-    {"--engine", apply_engine, true},       {"--dtype", apply_dtype, true},
-    {"--transa", apply_transpose, true},    {"--transb", apply_transpose, true},
-    {"--start", apply_start, true},         {"--temperature", apply_temperature, true},
-    {"--runs", apply_runs, true},           {"--loops", apply_loops, true},
-    {"--samples", apply_samples, true},     {"--verify", apply_flag, false},
-    {"--no-verify", apply_flag, false},     {"--peers", apply_flag, false},
-    {"--json", apply_output, true},         {"--csv", apply_output, true},
-    {"--trace", apply_output, true},        {"--from", apply_input, true},
-    {"--compare", apply_input, true},       {"--fail-on", apply_fail_on, true},
-    {"--effect", apply_least_effect, true}, {"--explain", apply_flag, false},
-    {"--quiet", apply_flag, false},         {"--list", apply_action, false},
-    {"--help", apply_action, false},        {"--version", apply_action, false},
+    {"-m", apply_dimension, true},       {"-n", apply_dimension, true},
+    {"-k", apply_dimension, true},       {"--size", apply_size, true},
+    {"--shape", apply_shape, true},      {"--backend", apply_backend, true},
+    {"--engine", apply_engine, true},    {"--dtype", apply_dtype, true},
+    {"--transa", apply_transpose, true}, {"--transb", apply_transpose, true},
+    {"--start", apply_start, true},      {"--temperature", apply_temperature, true},
+    {"--runs", apply_runs, true},        {"--loops", apply_loops, true},
+    {"--samples", apply_samples, true},  {"--verify", apply_flag, false},
+    {"--no-verify", apply_flag, false},  {"--peers", apply_flag, false},
+    {"--json", apply_output, true},      {"--csv", apply_output, true},
+    {"--trace", apply_output, true},     {"--html", apply_output, true},
+    {"--from", apply_input, true},       {"--compare", apply_input, true},
+    {"--fail-on", apply_fail_on, true},  {"--effect", apply_least_effect, true},
+    {"--explain", apply_flag, false},    {"--quiet", apply_flag, false},
+    {"--list", apply_action, false},     {"--help", apply_action, false},
+    {"--version", apply_action, false},
 };
 enum { ROW_COUNT = sizeof rows / sizeof rows[0], FIRST_CODE = 256 };
 

@@ -8,7 +8,7 @@
 typedef enum bench_action { BENCH_MEASURE, BENCH_LIST, BENCH_HELP, BENCH_VERSION } bench_action;
 
 /* What can be written beside the report. */
-typedef enum bench_format_kind { BENCH_JSON, BENCH_CSV, BENCH_TRACE, BENCH_FORMAT_COUNT } bench_format_kind;
+typedef enum bench_format_kind { BENCH_JSON, BENCH_CSV, BENCH_TRACE, BENCH_HTML, BENCH_FORMAT_COUNT } bench_format_kind;
 
 typedef struct bench_options {
     bench_action action;

@@ -2,6 +2,7 @@
 #include "outputs.h"
 
 #include "csv.h"
+#include "html.h"
 #include "terminal.h"
 #include "trace.h"
 
@@ -14,6 +15,7 @@ static const struct format {
     [BENCH_JSON] = {"--json", bench_write_document},
     [BENCH_CSV] = {"--csv", bench_write_csv},
     [BENCH_TRACE] = {"--trace", bench_write_trace},
+    [BENCH_HTML] = {"--html", bench_write_html},
 };
 
 static bool open_output(bench_output *output, const char *path) {
