@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads back what portmm-bench writes: JSON against its schema, CSV, trace and HTML against the JSON.
 
-usage: test_outputs.py PORTMM_BENCH SCHEMA [BACKEND]
+usage: test_outputs.py PORTMM_BENCH SCHEMA [BACKEND [SIZES [TEMPERATURES]]]
 """
 import csv
 import json
@@ -13,8 +13,10 @@ import tempfile
 
 import jsonschema
 
+from html_page import check_page
+
 PROGRAM, SCHEMA = sys.argv[1], json.loads(pathlib.Path(sys.argv[2]).read_text(encoding="utf-8"))
-BACKEND = sys.argv[3] if len(sys.argv) > 3 else "cpu"
+BACKEND, SIZES, TEMPERATURES = (sys.argv[3:] + ["cpu", "64:128:x2", "cold,cached,relaunch,warm"][len(sys.argv) - 3:])[:3]
 
 
 def run(*arguments, code=0):
@@ -72,21 +74,42 @@ def check_trace(path, document):
 
 
 def check_files(folder):
-    paths = {kind: str(folder / f"out.{kind}") for kind in ("json", "csv", "trace")}
+    paths = {kind: str(folder / f"out.{kind}") for kind in ("json", "csv", "trace", "html")}
     outputs = [word for kind, path in paths.items() for word in (f"--{kind}", path)]
-    shown = run("--backend", BACKEND, "--size", "64:128:x2", "--samples", "2", "--runs", "2", *outputs).stdout
+    shown = run("--backend", BACKEND, "--size", SIZES, "--temperature", TEMPERATURES, "--samples", "2", "--runs", "2",
+                *outputs).stdout
     document = json.loads(pathlib.Path(paths["json"]).read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator(SCHEMA).validate(document)
-    assert {row["m"] for row in document["results"]} == {64, 128}
+    assert {str(row["m"]) for row in document["results"]} == ({"64", "128"} if ":" in SIZES else {SIZES})
     assert not document["interrupted"]
     for row in document["results"]:
         check_phases(row)
         assert row["repeat"] in " ".join(shown.split()), row["repeat"]
     check_csv(paths["csv"], document)
     check_trace(paths["trace"], document)
+    check_page(pathlib.Path(paths["html"]).read_text(encoding="utf-8"), document)
     # The same files from the recorded results, and one of them through a pipe.
     assert run("--from", paths["json"], "--csv", "-").stdout.replace("\r", "") == pathlib.Path(paths["csv"]).read_text().replace("\r", "")
     return document
+
+
+HOSTILE = """</style></main><script src="http://example.org/x.js">alert('1')</script><img src=x onerror=alert(1)> &amp; "quoted" """
+
+
+def check_hostile_names(folder, document):
+    """A driver may call its device, and a user a directory, anything. Missing names leave no punctuation behind."""
+    hostile = json.loads(json.dumps(document))
+    row = hostile["results"][0]
+    row.update(device=HOSTILE, platform="", driver="", engine=HOSTILE)
+    row["timeline"][0].update(detail=HOSTILE)
+    hostile["environment"].update(cpu=HOSTILE, variables={"PORTMM_CACHE_DIR": HOSTILE})
+    hostile["warnings"].append(HOSTILE)
+    hostile["absent_peers"].append({"name": "peer", "backend": "cpu", "reason": HOSTILE})
+    path = folder / "hostile.json"
+    path.write_text(json.dumps(hostile), encoding="utf-8")
+    page = check_page(run("--from", str(path), "--html", "-").stdout, hostile)
+    assert sum(HOSTILE in text for text in page.texts) >= 5, page.texts
+    assert any(HOSTILE in title for title in page.titles)
 
 
 def check_repeat(document):
@@ -111,6 +134,7 @@ def main():
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     with tempfile.TemporaryDirectory() as name:
         document = check_files(pathlib.Path(name))
+        check_hostile_names(pathlib.Path(name), document)
     check_repeat(document)
     check_schema_refuses(document)
 
