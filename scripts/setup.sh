@@ -45,6 +45,7 @@ python3|program python3|the peers of portmm-bench that are Python frameworks, an
 python3-jsonschema|file /usr/lib/python3/dist-packages/jsonschema/__init__.py|checks what portmm-bench writes
 abigail-tools|program abidiff|compares the binary interface of two libraries
 valgrind|program valgrind|finds memory errors in a running program
+oclgrind|program oclgrind|finds memory errors and races in OpenCL kernels
 libblas-test|file /usr/lib/*/blas/xblat3s|reference testers of BLAS, run through the drop-in library
 python3-numpy|file /usr/lib/python3/dist-packages/numpy/__init__.py|a program that is run through the drop-in library
 scalapack-mpi-test|file /usr/lib/*/scalapack/openmpi-tests/PBLAS/dpb3tst|tester of ScaLAPACK, run through it on MPI ranks

@@ -381,7 +381,8 @@ static cl_int CL_API_CALL wrap_clReleaseMemObject(cl_mem buffer) {
     cl_mem real_buffer = this->real;
     if (atomic_load(&this->references) == 1)
         test_drop_buffer(this);
-    return test_unwrap(this) ? real->clReleaseMemObject(real_buffer) : CL_SUCCESS;
+    bool is_last = test_unwrap(this);
+    return is_last && test_driver_settings.keep != 1 ? real->clReleaseMemObject(real_buffer) : CL_SUCCESS;
 }
 
 /* ---- commands ---- */
@@ -519,11 +520,40 @@ static cl_int CL_API_CALL wrap_clEnqueueNDRangeKernel(cl_command_queue queue, cl
 
 /* ---- programs ---- */
 
+/* All of a program's text, as the setting `edit` wants it. From malloc. */
+static char *edit_source(cl_uint count, const char **texts, const size_t *lengths) {
+    char *joined = NULL, *edited = NULL, change[TEST_TEXT];
+    size_t size = 0;
+    FILE *stream = open_memstream(&joined, &size);
+    for (cl_uint i = 0; stream != NULL && i < count; i++)
+        fwrite(texts[i], 1, lengths != NULL && lengths[i] > 0 ? lengths[i] : strlen(texts[i]), stream);
+    if (stream == NULL || fclose(stream) != 0)
+        return NULL;
+    strcpy(change, test_driver_settings.edit);
+    for (char *at = change; (at = strchr(at, '~')) != NULL;)
+        *at = ' ';
+    char *new = strchr(change, '|'), *found = NULL;
+    if (new != NULL) {
+        *new ++ = '\0';
+        found = strstr(joined, change);
+    }
+    if (found == NULL)
+        return joined;
+    if (asprintf(&edited, "%.*s%s%s", (int)(found - joined), joined, new, found + strlen(change)) < 0)
+        edited = NULL;
+    free(joined);
+    return edited;
+}
+
 static cl_program CL_API_CALL wrap_clCreateProgramWithSource(cl_context context, cl_uint count, const char **texts,
                                                              const size_t *lengths, cl_int *code) {
     ENTER_CREATE(clCreateProgramWithSource);
     cl_int told = CL_SUCCESS;
-    void *made = real->clCreateProgramWithSource(test_real(context), count, texts, lengths, &told);
+    char *source = edit_source(count, texts, lengths);
+    if (source == NULL)
+        return give_code(code, CL_OUT_OF_HOST_MEMORY);
+    void *made = real->clCreateProgramWithSource(test_real(context), 1, (const char *[]){source}, NULL, &told);
+    free(source);
     return give_object(code, told, made, (test_wrapped *)(void *)context);
 }
 

@@ -19,6 +19,8 @@
  *     icd=2            the loader dispatches the calls (cl_khr_icd 2.0). From the environment only.
  *     binary=WHICH     what is handed out as a program's binary: `early`, what the real driver had when the program was
  *                      built; `empty`; `garbage`; by default what it has when it is asked
+ *     edit=OLD|NEW     the first OLD in the source of a program becomes NEW; ~ is a space in both
+ *     keep=1           a buffer's memory is never released, so that no later one lies in its place
  *     log=FILE         a line is added for each build, load and question for a binary: what, milliseconds, bytes
  *
  * A binary is the real driver's after a header with the driver's version; one with another header is refused with

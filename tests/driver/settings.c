@@ -19,10 +19,10 @@ static const struct {
     const char *name;
     size_t at;
     bool is_text;
-} members[] = {TEXT(real),        TEXT(fail),      TEXT(stop), TEXT(type),    TEXT(name),      TEXT(version),     TEXT(standard),
-               TEXT(binary),      TEXT(log),       NUMBER(code),  NUMBER(first),   NUMBER(last),      NUMBER(fp64),
-               NUMBER(local),     NUMBER(group),   NUMBER(alloc), NUMBER(unified), NUMBER(available), NUMBER(compiler),
-               NUMBER(platforms), NUMBER(devices), NUMBER(icd)};
+} members[] = {TEXT(real),        TEXT(fail),       TEXT(stop),        TEXT(type),      TEXT(name),    TEXT(version),
+               TEXT(standard),    TEXT(binary),     TEXT(edit),        TEXT(log),       NUMBER(code),  NUMBER(first),
+               NUMBER(last),      NUMBER(fp64),     NUMBER(local),     NUMBER(group),   NUMBER(alloc), NUMBER(unified),
+               NUMBER(available), NUMBER(compiler), NUMBER(platforms), NUMBER(devices), NUMBER(icd),   NUMBER(keep)};
 
 static bool apply_word(const char *word, size_t length) {
     for (size_t i = 0; i < sizeof members / sizeof *members; i++) {

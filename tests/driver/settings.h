@@ -9,9 +9,9 @@
 enum { TEST_TEXT = 256, TEST_UNSET = -1 };
 
 typedef struct test_settings {
-    char real[TEST_TEXT], fail[TEST_TEXT], stop[TEST_TEXT], type[TEST_TEXT], name[TEST_TEXT], version[TEST_TEXT], standard[TEST_TEXT],
-        binary[TEST_TEXT], log[TEST_TEXT];
-    long code, first, last, fp64, local, group, alloc, unified, available, compiler, platforms, devices, icd;
+    char real[TEST_TEXT], fail[TEST_TEXT], stop[TEST_TEXT], type[TEST_TEXT], name[TEST_TEXT], version[TEST_TEXT],
+        standard[TEST_TEXT], binary[TEST_TEXT], edit[TEST_TEXT], log[TEST_TEXT];
+    long code, first, last, fp64, local, group, alloc, unified, available, compiler, platforms, devices, icd, keep;
 } test_settings;
 
 extern test_settings test_driver_settings;
