@@ -82,7 +82,7 @@ check_all() { # in the top directory; prints what is wrong
     check_folder backend_cuda "$for_backends|$cuda|$cpp_library"
     check_folder blas "$public"
     check_folder tools "$public|getopt\.h|jansson\.h"
-    list_sources examples | grep -v '^examples/backend/' | check_angles "$c_library|$public|CL/[a-z_]+\.h"
+    list_sources examples | grep -v '^examples/backend/' | check_angles "$c_library|$public|CL/[a-z_]+\.h|cblas\.h"
     check_folder examples/backend "$for_backends"
     check_quotes examples
     list_sources bench | grep -E "$is_peer" | check_angles "$c_library|$opencl|$cuda|$blas|jansson\.h"

@@ -14,7 +14,7 @@ typedef struct pmm_clblast {
     void (*forget)(const pmm_host *host);
 } pmm_clblast;
 
-/* The table is copied. */
+/* The table is copied. NULL: no memory. */
 typedef const pmm_clblast *pmm_clblast_entry_fn(const pmm_cl_api *api);
 PMM_EXPORT const pmm_clblast *pmm_clblast_entry(const pmm_cl_api *api);
 

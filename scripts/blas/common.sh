@@ -26,6 +26,7 @@ if [ -z "$build" ]; then
     build release
     build=$root/build/release
 fi
+build=$(CDPATH='' cd -- "$build" && pwd) # the scripts leave this directory
 library=$build/lib/libportmm_blas.so
 [ -e "$library" ] || fail "no $library: build with PORTMM_BUILD_BLAS=ON"
 work=$(mktemp -d)
