@@ -198,14 +198,12 @@ static cl_int build_from_binary(const pmm_host *host, const pmm_cl_api *api, pmm
     return code;
 }
 
-static bool load_from_cache(const pmm_host *host, const pmm_cl_api *api, pmm_program *program) {
-    key_builder key;
+static bool load_from_cache(const pmm_host *host, const pmm_cl_api *api, pmm_program *program,
+                            const pmm_cache_key *key) {
     void *data = NULL;
     size_t size = 0;
     host->span_begin(host, PORTMM_PHASE_CACHE_LOOKUP, "program");
-    build_key(&key, host, api, program);
-    pmm_cache_key cache_key = get_key(&key);
-    bool found = key.complete && host->cache_get(host, &cache_key, &data, &size);
+    bool found = host->cache_get(host, key, &data, &size);
     host->span_end(host);
     bool loaded = false;
     if (found) {
@@ -215,12 +213,50 @@ static bool load_from_cache(const pmm_host *host, const pmm_cl_api *api, pmm_pro
                  build_from_binary(host, api, program, binary, binary_size) == CL_SUCCESS;
         if (!loaded) {
             pmm_launch_set_clear(&program->stored);
-            host->cache_reject(host, &cache_key, "refused by the driver");
+            host->cache_reject(host, key, "refused by the driver");
         }
     }
     free(data);
-    free_key(&key);
     return loaded;
+}
+
+/* One line of it, as far as there is room. */
+static void read_log(const pmm_cl_api *api, pmm_program *program) {
+    size_t size = 0;
+    if (program->real == NULL ||
+        api->clGetProgramBuildInfo(program->real, program->device, CL_PROGRAM_BUILD_LOG, 0, NULL, &size) != CL_SUCCESS)
+        return;
+    char *log = calloc(1, size + 1);
+    if (log != NULL && api->clGetProgramBuildInfo(program->real, program->device, CL_PROGRAM_BUILD_LOG, size, log,
+                                                  NULL) == CL_SUCCESS) {
+        for (char *at = log; *at != '\0'; at++)
+            *at = *at == '\n' || *at == '\r' || *at == '\t' ? ' ' : *at;
+        snprintf(program->failure, sizeof program->failure, "%s", log + strspn(log, " "));
+    }
+    free(log);
+}
+
+/* A failure without a word of the compiler's is not the program's fault, and not remembered. `key` may be NULL. */
+static cl_int compile(const pmm_host *host, const pmm_cl_api *api, pmm_program *program, const pmm_cache_key *key) {
+    if (key != NULL && host->cache_failed(host, key, program->failure, sizeof program->failure)) {
+        host->log(host, PORTMM_LOG_WARNING, "a program is not compiled, as that failed a short while ago: %s",
+                  program->failure);
+        return CL_BUILD_PROGRAM_FAILURE;
+    }
+    cl_int code = build_from_source(host, api, program);
+    if (code != CL_BUILD_PROGRAM_FAILURE)
+        return code;
+    /* Once more: processes that compile at the same time may disturb each other in the driver's own cache. */
+    if (program->real != NULL)
+        api->clReleaseProgram(program->real);
+    code = build_from_source(host, api, program);
+    if (code != CL_BUILD_PROGRAM_FAILURE)
+        return code;
+    read_log(api, program);
+    host->log(host, PORTMM_LOG_WARNING, "a program cannot be compiled: %s", program->failure);
+    if (key != NULL && program->failure[0] != '\0')
+        host->cache_fail(host, key, program->failure);
+    return code;
 }
 
 cl_int pmm_program_build(const pmm_host *host, const pmm_cl_api *api, pmm_program *program, cl_device_id device,
@@ -232,7 +268,14 @@ cl_int pmm_program_build(const pmm_host *host, const pmm_cl_api *api, pmm_progra
     program->options = copy_text(options != NULL ? options : "", options != NULL ? strlen(options) : 0);
     if (program->options == NULL)
         return CL_OUT_OF_HOST_MEMORY;
-    return load_from_cache(host, api, program) ? CL_SUCCESS : build_from_source(host, api, program);
+    program->failure[0] = '\0';
+    key_builder key;
+    build_key(&key, host, api, program);
+    const pmm_cache_key made = get_key(&key), *cache_key = key.complete ? &made : NULL;
+    bool loaded = cache_key != NULL && load_from_cache(host, api, program, cache_key);
+    cl_int code = loaded ? CL_SUCCESS : compile(host, api, program, cache_key);
+    free_key(&key);
+    return code;
 }
 
 /* ---- late capture ---- */

@@ -17,6 +17,8 @@ typedef struct pmm_launch_set {
 } pmm_launch_set;
 
 typedef struct pmm_program pmm_program;
+#define PMM_BUILD_LOG 512
+
 struct pmm_program {
     uint64_t mark;     /* tells it from a driver's object */
     size_t references; /* CLBlast's, and one of a capture under way */
@@ -27,8 +29,9 @@ struct pmm_program {
     cl_device_id device;
     char *options;
     cl_program real;
-    pmm_launch_set stored;   /* ran before the binary in the cache was taken */
-    pmm_launch_set launched; /* ran in this process and are not among those */
+    char failure[PMM_BUILD_LOG]; /* what the compiler said of it; "": it was not refused */
+    pmm_launch_set stored;       /* ran before the binary in the cache was taken */
+    pmm_launch_set launched;     /* ran in this process and are not among those */
     pmm_program *next;
 };
 
@@ -41,7 +44,8 @@ void pmm_program_token(const pmm_program *program, unsigned char token[PMM_TOKEN
 const char *pmm_program_source_of_token(const unsigned char *token, size_t size);
 void pmm_program_release(const pmm_cl_api *api, pmm_program *program);
 
-/* From the cache, or else from source. CL_OUT_OF_HOST_MEMORY or what clBuildProgram gives. */
+/* From the cache, or else from source. A program that was refused a short while ago, also in another process, is not
+ * tried: CL_BUILD_PROGRAM_FAILURE. CL_OUT_OF_HOST_MEMORY or what clBuildProgram gives. */
 cl_int pmm_program_build(const pmm_host *host, const pmm_cl_api *api, pmm_program *program, cl_device_id device,
                          const char *options);
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cache/failure.h"
 #include "cache/flight.h"
 #include "cache/trial.h"
 #include "log.h"
@@ -49,6 +50,14 @@ static bool host_cache_put(const pmm_host *host, const pmm_cache_key *key, const
 
 static bool host_cache_propose(const pmm_host *host, const pmm_cache_key *key, const void *data, size_t size) {
     return pmm_trial_put(&get_opened(host)->runtime->cache, key, data, size);
+}
+
+static void host_cache_fail(const pmm_host *host, const pmm_cache_key *key, const char *reason) {
+    pmm_cache_remember_failure(&get_opened(host)->runtime->cache, key, reason);
+}
+
+static bool host_cache_failed(const pmm_host *host, const pmm_cache_key *key, char *reason, size_t size) {
+    return pmm_cache_recall_failure(&get_opened(host)->runtime->cache, key, reason, size);
 }
 
 static void host_cache_reject(const pmm_host *host, const pmm_cache_key *key, const char *why) {
@@ -104,6 +113,8 @@ static const pmm_host host_table = {
     .machine = host_machine,
     .cache_identity = host_cache_identity,
     .cache_propose = host_cache_propose,
+    .cache_fail = host_cache_fail,
+    .cache_failed = host_cache_failed,
 };
 
 portmm_status pmm_runtime_init(pmm_runtime *runtime, const portmm_context_options *options) {

@@ -152,8 +152,13 @@ static portmm_status enqueue_gemm(const pmm_engine_state *engine, const pmm_queu
     pmm_seam_enter(host);
     CLBlastStatusCode code = call_clblast(queue, gemm, event);
     pmm_seam_report report = pmm_seam_leave();
-    if (code != CLBlastSuccess)
-        return pmm_cl_fail(host, names[gemm->dtype], (cl_int)code);
+    if (code != CLBlastSuccess) {
+        status = pmm_cl_fail(host, names[gemm->dtype], (cl_int)code);
+        return report.failure[0] == '\0'
+                   ? status
+                   : host->fail(status, "opencl: the device's compiler refuses a program of CLBlast: %s",
+                                report.failure);
+    }
     if (!report.seen) {
         shared_with_application = true;
         host->cache_bypass(host);

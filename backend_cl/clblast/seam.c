@@ -29,7 +29,7 @@ void pmm_seam_load(const pmm_cl_api *api) {
 
 void pmm_seam_enter(const pmm_host *host) {
     seam.host = host;
-    seam.report = (pmm_seam_report){false, false};
+    seam.report = (pmm_seam_report){.seen = false};
 }
 
 pmm_seam_report pmm_seam_leave(void) {
@@ -104,7 +104,10 @@ PMM_EXPORT CL_API_ENTRY cl_int CL_API_CALL clBuildProgram(cl_program handle, cl_
         return loader.clBuildProgram(handle, device_count, devices, options, notify, data);
     if (device_count != 1 || notify != NULL || data != NULL)
         return CL_INVALID_VALUE; /* CLBlast never does */
-    return pmm_program_build(seam.host, &loader, program, devices[0], options);
+    cl_int code = pmm_program_build(seam.host, &loader, program, devices[0], options);
+    memcpy(seam.report.failure, program->failure, sizeof seam.report.failure);
+    /* CLBlast prints the log of the code that is usual here. */
+    return code == CL_BUILD_PROGRAM_FAILURE ? CL_COMPILE_PROGRAM_FAILURE : code;
 }
 
 PMM_EXPORT CL_API_ENTRY cl_int CL_API_CALL clReleaseProgram(cl_program handle) {

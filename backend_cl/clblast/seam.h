@@ -7,11 +7,12 @@
 #ifndef PMM_CLBLAST_SEAM_H
 #define PMM_CLBLAST_SEAM_H
 
-#include "cl_api.h"
+#include "program.h"
 
 typedef struct pmm_seam_report {
-    bool seen;         /* CLBlast's launches came through here; false: it resolves elsewhere */
-    bool new_launches; /* some are not in the cache's binary */
+    bool seen;                   /* CLBlast's launches came through here; false: it resolves elsewhere */
+    bool new_launches;           /* some are not in the cache's binary */
+    char failure[PMM_BUILD_LOG]; /* of the latest program; see pmm_program */
 } pmm_seam_report;
 
 /* Once, before all else. */

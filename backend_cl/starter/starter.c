@@ -148,8 +148,11 @@ static portmm_status build_program(const pmm_engine_state *engine, const pmm_gem
         return host->fail(PORTMM_STATUS_OUT_OF_MEMORY, "opencl: no memory for a program");
     cl_int code = pmm_program_build(host, api, made, engine->device->found->id, options);
     if (code != CL_SUCCESS) {
+        portmm_status status = pmm_cl_fail(host, "clBuildProgram of the starter", code);
+        if (made->failure[0] != '\0')
+            status = host->fail(status, "opencl: the device's compiler refuses the starter: %s", made->failure);
         pmm_program_release(api, made);
-        return pmm_cl_fail(host, "clBuildProgram of the starter", code);
+        return status;
     }
     *program = made;
     return PORTMM_STATUS_SUCCESS;

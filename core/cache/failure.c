@@ -52,5 +52,5 @@ void pmm_cache_remember_failure(pmm_cache *cache, const pmm_cache_key *key, cons
         length = PMM_FAILURE_TEXT;
     memcpy(payload + 8, reason, length);
     if (pmm_cache_put(cache, &failure, payload, 8 + length))
-        pmm_log(cache->config, PORTMM_LOG_INFO, "cache: a failed build is remembered for a day: %.200s", reason);
+        pmm_log(cache->config, PORTMM_LOG_INFO, "cache: a failed build is remembered for ten minutes: %.200s", reason);
 }

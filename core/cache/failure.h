@@ -8,7 +8,7 @@
 /* The kind of such an entry is this before the program's kind. */
 #define PMM_FAILURE_KIND "failed "
 #define PMM_FAILURE_TEXT 512
-#define PMM_FAILURE_LIFETIME_NS INT64_C(86400000000000) /* a day */
+#define PMM_FAILURE_LIFETIME_NS INT64_C(600000000000) /* ten minutes */
 
 /* Nanoseconds since 1970; 0: these bytes are none. */
 int64_t pmm_failure_expiry(const void *payload, size_t size);

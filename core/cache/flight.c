@@ -234,7 +234,8 @@ static outcome await_aloud(const look *this, int file, const char *name) {
     int waiting = -1;
     if (make_name("waiting", this->key, waiting_name) && open_file(this->cache, waiting_name, &waiting))
         pmm_lock_try(waiting, true, waiting_name, why);
-    pmm_log(this->cache->config, PORTMM_LOG_DEBUG, "cache: %s: another process compiles it; this one waits", this->key->kind);
+    pmm_log(this->cache->config, PORTMM_LOG_DEBUG, "cache: %s: another process compiles it; this one waits",
+            this->key->kind);
     outcome end = await_entry(this, file, name);
     if (waiting >= 0)
         pmm_lock_release(waiting);

@@ -11,6 +11,8 @@ import sys
 from cache_case import Case, TOOL, WARM, main
 
 VENDORS = sys.argv[2]
+# of the test driver: its compiler is given other sources, which it refuses
+BROKEN = "edit=#|no_such_type~x;#"
 
 
 class Report(Case):
@@ -124,6 +126,40 @@ class Key(Report):
         elsewhere = self.root / "pocl"
         elsewhere.mkdir()
         self.assertEqual(self.make(POCL_CACHE_DIR=str(elsewhere)), 0)
+
+
+class Failures(Report):
+    """A program that the driver's compiler refuses."""
+
+    def try_to_make(self, settings, expected):
+        """The driver's words on it, and how often it was asked to build."""
+        log = self.root / "log"
+        log.write_text("")
+        answer = self.ask("prewarm", *WARM, code=expected, OCL_ICD_VENDORS=VENDORS,
+                          PORTMM_TEST_DRIVER=f"{settings} log={log}")
+        builds = [line for line in log.read_text().splitlines() if line.startswith("build")]
+        return " ".join(product["error"] for product in answer["products"] if product["failed"]), len(builds)
+
+    def test_a_refused_program_is_tried_by_one_process(self):
+        error, builds = self.try_to_make(BROKEN, 1)
+        self.assertIn("no_such_type", error)
+        self.assertGreaterEqual(builds, 2)
+        error, builds = self.try_to_make(BROKEN, 1)
+        self.assertIn("no_such_type", error, "the reason of the process that tried is not told")
+        self.assertEqual(builds, 0, "a program was tried again")
+        kinds = {entry["kind"] for entry in self.ask("list")["entries"]}
+        self.assertEqual(kinds, {"failed opencl program"})
+        self.assertEqual(self.make("version=other"), self.make("version=another"), "another driver was not tried")
+        self.ask("clear")
+        self.fill_by_driver()
+
+    def test_faults_that_are_not_of_the_program_are_not_remembered(self):
+        # no memory; a failure of which the compiler says nothing
+        for code in (-6, -5, -11):
+            _, builds = self.try_to_make(f"fail=clBuildProgram code={code}", 1)
+            self.assertEqual(builds, 0)
+            self.assertFalse((self.cache / "entries").exists() and self.files())
+        self.fill_by_driver()
 
 
 class Places(Report):

@@ -77,6 +77,16 @@ static void host_reject(const pmm_host *host, const pmm_cache_key *key, const ch
     rejects++;
 }
 
+static bool host_failed(const pmm_host *host, const pmm_cache_key *key, char *reason, size_t size) {
+    (void)host, (void)key, (void)reason, (void)size;
+    return false;
+}
+
+static void host_fail(const pmm_host *host, const pmm_cache_key *key, const char *reason) {
+    (void)host, (void)key;
+    ck_abort_msg("a program was refused: %s", reason);
+}
+
 static void host_bypass(const pmm_host *host) {
     (void)host;
     bypasses++;
@@ -114,6 +124,8 @@ static const pmm_host host = {.struct_size = sizeof host,
                               .cache_get = host_get,
                               .cache_propose = host_put,
                               .cache_reject = host_reject,
+                              .cache_fail = host_fail,
+                              .cache_failed = host_failed,
                               .cache_bypass = host_bypass,
                               .environment = host_environment,
                               .library_open = host_open,

@@ -106,6 +106,12 @@ struct pmm_host {
     /* As cache_put, for binaries that a driver gave and nobody has loaded yet: the core has them tried in a process of
      * its own before any cache_get finds them. */
     bool (*cache_propose)(const pmm_host *host, const pmm_cache_key *key, const void *data, size_t size);
+
+    /* Programs that the driver's compiler refuses. fail: it did, in these words, and more than once; not for lack of
+     * memory or time. failed: whether that happened a short while ago, here or in another process; its words go to
+     * `reason`, of `size` bytes. */
+    void (*cache_fail)(const pmm_host *host, const pmm_cache_key *key, const char *reason);
+    bool (*cache_failed)(const pmm_host *host, const pmm_cache_key *key, char *reason, size_t size);
 };
 
 /* ---- what a module gives ----------------------------------------------------------------------------------------- */
