@@ -2,15 +2,16 @@
 # How a test is registered, here and in examples/.
 include_guard(GLOBAL)
 
-# PoCL's own cache is shared by all tests, to save time, and kept apart from the user's. XDG_CACHE_HOME is for the other
-# drivers.
+# The drivers' own caches are shared by all tests, to save time, and kept apart from the user's: PoCL has a variable for
+# it, XDG_CACHE_HOME is for the others.
 set(PORTMM_TEST_DIR ${CMAKE_BINARY_DIR}/test-files CACHE INTERNAL "What tests write")
-file(MAKE_DIRECTORY ${PORTMM_TEST_DIR}/pocl ${PORTMM_TEST_DIR}/xdg)
+set(PORTMM_TEST_DRIVER_CACHE ${PORTMM_TEST_DIR}/drivers CACHE PATH "Where drivers keep what they compile for tests")
+file(MAKE_DIRECTORY ${PORTMM_TEST_DRIVER_CACHE}/pocl ${PORTMM_TEST_DRIVER_CACHE}/xdg)
 set(PORTMM_TEST_ENVIRONMENT
   PORTMM_MODULE_PATH=${CMAKE_BINARY_DIR}/lib/portmm
   PORTMM_WARMUP=off
-  POCL_CACHE_DIR=${PORTMM_TEST_DIR}/pocl
-  XDG_CACHE_HOME=${PORTMM_TEST_DIR}/xdg
+  POCL_CACHE_DIR=${PORTMM_TEST_DRIVER_CACHE}/pocl
+  XDG_CACHE_HOME=${PORTMM_TEST_DRIVER_CACHE}/xdg
   CACHE INTERNAL "What every test finds in its environment")
 
 # portmm_register_test(name [TIMEOUT seconds] [ENVIRONMENT NAME=value...] COMMAND program argument...)

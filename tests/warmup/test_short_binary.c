@@ -140,7 +140,7 @@ int main(int argc, char **argv) {
     if (is_pocl()) {
         Suite *suite = suite_create("short binary");
         TCase *tests = tcase_create("capture");
-        tcase_set_timeout(tests, 100);
+        tcase_set_timeout(tests, 300);
         tcase_add_loop_test(tests, test_is_not_published, 0, 2);
         tcase_add_loop_test(tests, test_a_later_one_is, 0, 2);
         suite_add_tcase(suite, tests);
