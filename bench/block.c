@@ -120,8 +120,6 @@ static void read_first_sample(const json_t *result, bench_row *row) {
     row->correct = json_is_true(json_object_get(verdict, "correct"));
     row->relative_error = json_is_number(error) ? json_number_value(error) : (double)NAN;
     row->rows_compared = json_integer_value(json_object_get(verdict, "rows"));
-    row->run0_rest_ms = read_number(result, "run0_rest_ms");
-    row->before_first_call_ms = read_number(result, "before_first_call_ms");
     row->timeline = json_incref(json_object_get(result, "timeline"));
     row->switches = json_incref(json_object_get(result, "switches"));
     read_series(result, "runs_ms", &row->runs);

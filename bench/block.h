@@ -39,8 +39,6 @@ typedef struct bench_row {
     /* Of the first sample: */
     bench_series runs;           /* ms */
     bench_series unsynchronised; /* ms: the same runs, timed until the last call returned */
-    double run0_rest_ms;         /* of runs[0], behind the first result */
-    double before_first_call_ms; /* from the start of the process to the first call into the library */
     json_t *timeline, *switches; /* arrays as the sample tells them; NULL for a peer */
     bool verified, correct;
     double relative_error; /* NAN where it is not a finite number */

@@ -136,8 +136,8 @@ static bool repeat_founding_runs(child *self) {
     bench_series runs = {0}, returned = {0};
     double elapsed = 0, unsynchronised = 0;
     bool ok = run_products(self, self->request.loops - 1, &unsynchronised, &elapsed);
-    double rest = elapsed, first = bench_elapsed_ms(self->stamps.first_call, self->stamps.result);
-    bench_series_add(&runs, first + rest);
+    double first = bench_elapsed_ms(self->stamps.first_call, self->stamps.result);
+    bench_series_add(&runs, first + elapsed);
     bench_series_add(&returned, first + unsynchronised);
     while (ok && runs.count < (size_t)self->request.runs &&
            (!self->request.runs_bounded || runs.count < RUNS_LEAST ||
@@ -148,7 +148,6 @@ static bool repeat_founding_runs(child *self) {
     }
     (void)json_object_set_new(self->result, "runs_ms", make_array(&runs));
     (void)json_object_set_new(self->result, "runs_unsynchronised_ms", make_array(&returned));
-    (void)json_object_set_new(self->result, "run0_rest_ms", json_real(rest));
     bench_series_fini(&runs);
     bench_series_fini(&returned);
     return ok;

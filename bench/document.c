@@ -47,7 +47,7 @@ static void add_problem(json_t *object, const bench_problem *problem) {
                                                    problem->transa ? "t" : "n", "transb", problem->transb ? "t" : "n"));
 }
 
-static void add_times(json_t *object, const bench_row *row) {
+static void add_times(json_t *object, const bench_options *options, const bench_row *row) {
     (void)json_object_set_new(object, "temperature", json_string(bench_temperature_name(row->temperature)));
     (void)json_object_set_new(object, "samples", json_integer((json_int_t)row->process_to_result.count));
     (void)json_object_set_new(object, "process_to_result_ms", make_summary(&row->process_to_result));
@@ -56,6 +56,7 @@ static void add_times(json_t *object, const bench_row *row) {
         (void)json_object_set_new(object, "gemm_ms", make_summary(&row->gemm));
         (void)json_object_set_new(object, "gemm_by_process_ms", make_summary(&row->gemm_by_process));
     }
+    (void)json_object_set_new(object, "loops", json_integer((json_int_t)options->loops));
     (void)json_object_set_new(object, "runs_ms", make_array(&row->runs));
     (void)json_object_set_new(object, "runs_unsynchronised_ms", make_array(&row->unsynchronised));
 }
@@ -115,7 +116,7 @@ static json_t *make_result(const bench_options *options, const bench_block *bloc
                                row->engine != NULL ? row->engine : id->engine);
     add_problem(object, &block->problem);
     (void)json_object_set_new(object, "start", json_string(bench_start_name(block->start)));
-    add_times(object, row);
+    add_times(object, options, row);
     (void)json_object_set_new(object, "gflops", json_real(bench_row_gflops(row, &block->problem)));
     bool known = row->verified && isfinite(row->relative_error);
     (void)json_object_set_new(object, "max_rel_error", known ? json_real(row->relative_error) : json_null());
@@ -130,7 +131,7 @@ static json_t *make_result(const bench_options *options, const bench_block *bloc
     return object;
 }
 
-static void add_peers(json_t *array, const bench_block *block) {
+static void add_peers(json_t *array, const bench_options *options, const bench_block *block) {
     for (size_t p = 0; p < block->peer_count; p++) {
         const bench_peer *peer = &block->peers[p];
         for (size_t i = 0; i < peer->row_count && peer->absent == NULL; i++) {
@@ -138,7 +139,7 @@ static void add_peers(json_t *array, const bench_block *block) {
                 json_pack("{s:s, s:s, s:I, s:s}", "name", peer->name, "backend", block->identity.backend, "index",
                           (json_int_t)block->identity.index, "device", peer->device != NULL ? peer->device : "");
             add_problem(object, &block->problem);
-            add_times(object, &peer->rows[i]);
+            add_times(object, options, &peer->rows[i]);
             (void)json_array_append_new(array, object);
         }
     }
@@ -166,18 +167,20 @@ static void add_warnings(json_t *array, const bench_block *block) {
     free(label);
 }
 
-json_t *bench_make_document(const bench_options *options, const bench_block *blocks, size_t count, bool interrupted) {
+json_t *bench_make_document(const bench_options *options, const bench_block *blocks, size_t count, const json_t *facts,
+                            bool interrupted) {
     json_t *results = json_array(), *peers = json_array(), *absent = json_array(), *warnings = json_array();
     for (size_t b = 0; b < count; b++) {
         for (size_t i = 0; i < blocks[b].row_count; i++) {
             (void)json_array_append_new(results, make_result(options, &blocks[b], &blocks[b].rows[i]));
         }
-        add_peers(peers, &blocks[b]);
+        add_peers(peers, options, &blocks[b]);
         add_absent_peers(absent, &blocks[b]);
         add_warnings(warnings, &blocks[b]);
     }
     json_t *environment = bench_describe_environment();
     (void)json_object_set_new(environment, "drivers", make_drivers(blocks, count));
+    (void)json_object_update(environment, (json_t *)facts);
     return json_pack("{s:i, s:s, s:b, s:o, s:o, s:o, s:o, s:o}", "schema", (int)BENCH_SCHEMA, "portmm",
                      portmm_version(), "interrupted", (int)interrupted, "environment", environment, "results", results,
                      "peers", peers, "absent_peers", absent, "warnings", warnings);

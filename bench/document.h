@@ -12,10 +12,11 @@
 /* Digits of a real number, in every file: nanoseconds up to a quarter of an hour, and the same ones when a file is read
  * and written again. */
 enum { BENCH_DIGITS = 12 };
-enum { BENCH_SCHEMA = 3 };
+enum { BENCH_SCHEMA = 4 };
 
-/* A new document. */
-json_t *bench_make_document(const bench_options *options, const bench_block *blocks, size_t count, bool interrupted);
+/* A new document. `facts`: more members of its environment. */
+json_t *bench_make_document(const bench_options *options, const bench_block *blocks, size_t count, const json_t *facts,
+                            bool interrupted);
 
 bool bench_write_document(FILE *output, const json_t *document);
 

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Says in words where the time of run #0 went. */
+/* Says in words and bars where the time of run #0 went, what would help on this machine, and what that answers. All of
+ * it is made from the results document, of this run or of an earlier one. */
 #ifndef BENCH_EXPLAIN_H
 #define BENCH_EXPLAIN_H
 
-#include "block.h"
-
+#include <jansson.h>
+#include <stdbool.h>
 #include <stdio.h>
 
-/* The largest parts of the block's first new process, in a few lines. */
-void bench_explain_briefly(FILE *output, const bench_block *block, int64_t loops);
+/* Not fully: the first temperature of each device, product and start policy. */
+void bench_explain(FILE *output, const json_t *document, bool fully);
 
-/* Every part of every temperature, with what it means, and what the caches saved. */
-void bench_explain_fully(FILE *output, const bench_block *block, int64_t loops);
+/* The founding question, answered for this machine: ten lines at most, for the first product and start policy. */
+void bench_answer(FILE *output, const json_t *document);
 
 #endif

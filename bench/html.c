@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "html.h"
 
+#include "advice.h"
 #include "document.h"
 #include "embedded/page_css.h"
 #include "html_charts.h"
@@ -226,6 +227,18 @@ static void put_list(FILE *output, const char *title, const json_t *texts) {
     fputs("</ul></section>\n", output);
 }
 
+static void put_advice(FILE *output, const json_t *document) {
+    json_t *advice = bench_list_advice(document), *lines = json_array();
+    for (size_t i = 0; i < json_array_size(advice); i++) {
+        const json_t *item = json_array_get(advice, i);
+        (void)json_array_append_new(
+            lines, json_sprintf("%s: %s", bench_text_of(item, "found"), bench_text_of(item, "advice")));
+    }
+    put_list(output, "What would help here", lines);
+    json_decref(lines);
+    json_decref(advice);
+}
+
 static void put_commands(FILE *output, const json_t *results) {
     fputs("<section><h2>To repeat a row</h2>\n", output);
     for (size_t i = 0; i < json_array_size(results); i++) {
@@ -259,6 +272,7 @@ bool bench_write_html(FILE *output, const json_t *document) {
     const json_t *results = json_object_get(document, "results");
     put_head(output, document);
     put_list(output, "Warnings", json_object_get(document, "warnings"));
+    put_advice(output, document);
     put_groups(output, results);
     put_problems(output, document);
     put_list(output, "Peers that are absent", json_object_get(document, "absent_peers"));

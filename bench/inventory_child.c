@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "inventory_child.h"
 
+#include "nvidia.h"
 #include "platform.h"
 #include "request.h"
 
 #include <portmm/portmm.h>
+#include <string.h>
 
 static json_t *describe_backend(const portmm_backend_info *info) {
     return json_pack("{s:o, s:o, s:b, s:o}", "name", bench_json_string(info->name), "module_file",
@@ -81,6 +83,9 @@ int bench_inventory_main(int argc, char **argv) {
         status == PORTMM_STATUS_SUCCESS
             ? describe_inventory(inventory)
             : json_pack("{s:o, s:i}", "error", bench_json_string(portmm_last_error()), "status", (int)status);
+    if (strcmp(argv[2], "opencl") != 0 && strcmp(argv[2], "cpu") != 0) {
+        (void)json_object_set_new(result, "nvidia", bench_nvidia_devices());
+    }
     bool ok = json_dumpf(result, output, JSON_COMPACT) == 0;
     ok = fflush(output) == 0 && ok;
     json_decref(result);

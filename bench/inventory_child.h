@@ -7,7 +7,8 @@
 #define BENCH_INVENTORY_CHILD "--inventory-child"
 
 /* Writes {"backends": [...], "devices": [...]} to stdout: the members of portmm_backend_info and portmm_device_info,
- * and "properties" with what portmm_inventory_visit_properties tells; or {"error": text, "status": number}. */
+ * and "properties" with what portmm_inventory_visit_properties tells,
+ * and "nvidia" as bench_nvidia_devices tells them for backend cuda; or {"error": text, "status": number}. */
 int bench_inventory_main(int argc, char **argv);
 
 #endif

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* portmm-bench: how long a matrix product takes from the start of a process, and where the time goes. */
 #include "compare.h"
+#include "environment.h"
+#include "explain.h"
 #include "inventory.h"
+#include "machine_state.h"
 #include "outputs.h"
 #include "report.h"
 #include "run.h"
@@ -18,6 +21,7 @@ typedef struct program {
     bench_launcher launcher;
     bench_outputs outputs;
     json_t *older; /* of --compare, else NULL */
+    json_t *facts; /* of the machine, before the run and behind it */
     FILE *human;   /* NULL: nobody reads */
     bench_block *blocks;
     size_t block_count;
@@ -206,11 +210,52 @@ static int deliver_document(program *self, const json_t *document) {
     if (!bench_outputs_write(&self->outputs, document)) {
         return EXIT_USAGE;
     }
+    if (self->human != NULL && (self->options.from == NULL || self->options.explain)) {
+        fputc('\n', self->human);
+        bench_explain(self->human, document, self->options.explain);
+        bench_answer(self->human, document);
+    }
     return self->older != NULL ? compare(self, document) : EXIT_FINE;
 }
 
+/* What could be told before the run without disturbing it. */
+static void gather_facts_before(program *self) {
+    self->facts = json_pack("{s:o, s:o}", "page_cache_before", bench_describe_page_cache(), "clock",
+                            bench_describe_clock(BENCH_CPUS));
+}
+
+/* Loaders, kernels in use, and the driver's settings, from a process for each backend measured. */
+static void gather_inventory(program *self) {
+    json_t *backends = json_object();
+    for (size_t i = 0; i < self->block_count && !bench_interrupted(); i++) {
+        const char *name = self->blocks[i].identity.backend;
+        if (json_object_get(backends, name) == NULL) {
+            json_t *inventory = bench_inventory_probe(&self->launcher, name);
+            json_t *backend = json_array_get(json_object_get(inventory, "backends"), 0);
+            json_t *properties = json_object_get(backend, "properties"), *nvidia = json_object_get(inventory, "nvidia");
+            (void)json_object_set_new(backends, name, properties != NULL ? json_incref(properties) : json_object());
+            if (nvidia != NULL) {
+                (void)json_object_set(self->facts, "nvidia", nvidia);
+            }
+            json_decref(inventory);
+        }
+    }
+    (void)json_object_set_new(self->facts, "backends", backends);
+}
+
+static void gather_facts_after(program *self) {
+    json_t *clock = json_object_get(self->facts, "clock"), *after = bench_describe_clock(BENCH_CPUS);
+    json_int_t events = json_integer_value(json_object_get(after, "throttle_count")) -
+                        json_integer_value(json_object_get(clock, "throttle_count"));
+    (void)json_object_set_new(clock, "throttled", json_integer(events));
+    json_decref(after);
+    (void)json_object_set_new(self->facts, "denormals", bench_describe_denormals());
+    gather_inventory(self);
+}
+
 static int deliver(program *self, bool interrupted) {
-    json_t *document = bench_make_document(&self->options, self->blocks, self->block_count, interrupted);
+    gather_facts_after(self);
+    json_t *document = bench_make_document(&self->options, self->blocks, self->block_count, self->facts, interrupted);
     int code = deliver_document(self, document);
     json_decref(document);
     return code;
@@ -296,6 +341,7 @@ static int run_program(program *self) {
     if (!self->options.quiet && bench_stderr_is_terminal()) {
         bench_progress_enable();
     }
+    gather_facts_before(self);
     int code = act(self);
     bench_progress_clear();
     if (!bench_dirs_close(&self->launcher.dirs)) {
@@ -312,6 +358,7 @@ static void fini_program(program *self) {
         free(self->missing[i]);
     }
     json_decref(self->older);
+    json_decref(self->facts);
     free(self->blocks);
     free(self->missing);
     bench_options_fini(&self->options);

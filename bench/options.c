@@ -346,7 +346,7 @@ static size_t find_row(const char *name) {
 /* With --from nothing is measured: only what says what to do with the results goes with it. */
 static bool goes_with_from(const char *name) {
     static const char *const names[] = {"--from",    "--json",    "--csv",    "--trace", "--html",
-                                        "--compare", "--fail-on", "--effect", "--quiet"};
+                                        "--compare", "--fail-on", "--effect", "--quiet", "--explain"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strcmp(name, names[i]) == 0) {
             return true;

@@ -29,8 +29,13 @@ char *const *bench_environment_entries(void);
 /* Path of the running program; false if it cannot be told. */
 bool bench_self_path(char *path, size_t size);
 bool bench_is_program(const char *path);
+bool bench_is_readable(const char *path);
 /* The first line of a text file without blanks at its ends; "" if it cannot be read. */
 void bench_read_line(const char *path, char *line, size_t size);
+/* Line `number` of a text file, from 0; false if there is none. */
+bool bench_read_numbered_line(const char *path, size_t number, char *line, size_t size);
+/* The share of a file's pages that are in memory, from 0 to 1; negative if it cannot be told. */
+double bench_cached_share(const char *path);
 /* Calls `visit` with the path of each entry of a directory, sorted by name; not at all if it cannot be read. */
 void bench_visit_directory(const char *path, void (*visit)(const char *entry, void *user_data), void *user_data);
 /* A new directory of mode 0700 in $TMPDIR, else /tmp. The path is new text; NULL on failure. */

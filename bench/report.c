@@ -2,7 +2,6 @@
 #include "report.h"
 
 #include "document.h"
-#include "explain.h"
 #include "peers.h"
 #include "text.h"
 
@@ -17,8 +16,7 @@ const char *bench_format_ms(char buffer[24], double milliseconds) {
     return buffer;
 }
 
-/* Words of `text` in lines of 100 columns; the first starts with `lead`, the others are indented like it. */
-static void print_wrapped(FILE *output, const char *lead, const char *text) {
+void bench_print_wrapped(FILE *output, const char *lead, const char *text) {
     size_t indent = strlen(lead), column = indent;
     fputs(lead, output);
     while (*text != '\0') {
@@ -254,7 +252,7 @@ static void print_peers(FILE *output, const bench_options *options, const bench_
         const bench_peer *peer = &block->peers[p];
         if (peer->absent != NULL) {
             char *line = bench_format("%s: absent: %s", peer->name, peer->absent);
-            print_wrapped(output, "  ", line);
+            bench_print_wrapped(output, "  ", line);
             free(line);
             continue;
         }
@@ -278,7 +276,7 @@ static void print_switches(FILE *output, const bench_block *block) {
                 "engine switch (%s): %s to %s, %s ms after the start of the process: %s",
                 bench_temperature_name(row->temperature), bench_text_of(change, "from"), bench_text_of(change, "to"),
                 bench_format_ms(number, bench_number_of(change, "at_ms")), bench_text_of(change, "why"));
-            print_wrapped(output, "", line);
+            bench_print_wrapped(output, "", line);
             free(line);
         }
     }
@@ -288,7 +286,7 @@ static void print_repeats(FILE *output, const bench_options *options, const benc
     fputs("\nto repeat a row\n", output);
     for (size_t i = 0; i < block->row_count; i++) {
         char *command = bench_make_repeat(options, block, &block->rows[i]);
-        print_wrapped(output, "  ", command);
+        bench_print_wrapped(output, "  ", command);
         free(command);
     }
 }
@@ -343,12 +341,6 @@ void bench_report_block(FILE *output, const bench_options *options, const bench_
         fputs("\nwarnings\n", output);
     }
     for (size_t i = 0; i < block->warning_count; i++) {
-        print_wrapped(output, "  ! ", block->warnings[i]);
-    }
-    fputc('\n', output);
-    if (options->explain) {
-        bench_explain_fully(output, block, options->loops);
-    } else {
-        bench_explain_briefly(output, block, options->loops);
+        bench_print_wrapped(output, "  ! ", block->warnings[i]);
     }
 }

@@ -10,6 +10,9 @@
 
 void bench_report_block(FILE *output, const bench_options *options, const bench_block *block);
 
+/* Words of `text` in lines of 100 columns; the first starts with `lead`, the others are indented like it. */
+void bench_print_wrapped(FILE *output, const char *lead, const char *text);
+
 /* A time in ms with three or four significant digits, as text in `buffer`. */
 const char *bench_format_ms(char buffer[24], double milliseconds);
 

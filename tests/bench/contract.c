@@ -101,7 +101,8 @@ static size_t check_times(const json_t *row) {
         check_summary(row, "gemm_by_process_ms", samples);
     }
     check_runs(row);
-    return is_warm(row) ? 7 : 5;
+    check_member(row, "loops", JSON_INTEGER);
+    return is_warm(row) ? 8 : 6;
 }
 
 static size_t check_members(const json_t *object, const member *members, size_t count) {
@@ -241,7 +242,7 @@ void check_document(const json_t *document) {
         {"warnings", JSON_ARRAY}, {"interrupted", JSON_FALSE},
     };
     ck_assert_uint_eq(json_object_size(document), check_members(document, members, sizeof members / sizeof members[0]));
-    ck_assert_int_eq(json_integer_value(json_object_get(document, "schema")), 3);
+    ck_assert_int_eq(json_integer_value(json_object_get(document, "schema")), 4);
     check_environment(json_object_get(document, "environment"));
     size_t i;
     json_t *row;

@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads the page of portmm-bench --html back: its elements have to nest, fetch nothing, run nothing, and show the
-figures of the JSON document it was made from."""
+figures of the JSON document it was made from.
+
+usage: html_page.py JSON HTML; exits with 77 where there is no page, because nothing could be measured
+"""
 import html.parser
+import json
+import pathlib
 import statistics
+import sys
 
 VOID = {"meta", "br"}
 KNOWN = {"html", "head", "meta", "title", "style", "body", "main", "section", "h1", "h2", "h3", "p", "div", "span", "b", "i",
@@ -100,3 +106,14 @@ def check_page(text, document):
     assert "prefers-color-scheme: dark" in styles and "@media print" in styles
     assert "; ," not in words and ", ," not in words
     return page
+
+
+def main():
+    document, page = (pathlib.Path(path) for path in sys.argv[1:3])
+    if not page.exists():
+        sys.exit(77)
+    check_page(page.read_text(encoding="utf-8"), json.loads(document.read_text(encoding="utf-8")))
+
+
+if __name__ == "__main__":
+    main()

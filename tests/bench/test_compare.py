@@ -27,7 +27,7 @@ def summary(raw):
 def document(raw, size=1000):
     row = {"backend": "cpu", "index": 0, "m": size, "n": 1, "k": 1, "dtype": "f32", "transa": "n", "transb": "n",
            "start": "fast", "temperature": "relaunch", "process_to_result_ms": summary(raw)}
-    return {"schema": 3, "environment": {"date": "then", "revision": "r"}, "results": [row], "peers": []}
+    return {"schema": 4, "environment": {"date": "then", "revision": "r"}, "results": [row], "peers": []}
 
 
 def compare(folder, old, new, *options):

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Parts of portmm-bench that need no process: statistics, the check of results, requests, the command line. */
+#include "machine_state.h"
 #include "options.h"
+#include "platform.h"
 #include "request.h"
 #include "stats.h"
 #include "text.h"
@@ -10,6 +12,69 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- the machine's state ---- */
+
+static void write_text(const char *directory, const char *name, const char *text) {
+    char path[512];
+    (void)snprintf(path, sizeof path, "%s/%s", directory, name);
+    FILE *file = fopen(path, "w");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_int_ge(fputs(text, file), 0);
+    ck_assert_int_eq(fclose(file), 0);
+}
+
+static void make_folder(const char *directory, const char *name) {
+    char path[512];
+    (void)snprintf(path, sizeof path, "%s/%s", directory, name);
+    ck_assert(bench_make_directory(path));
+}
+
+START_TEST(test_clock_is_read) {
+    static const char *const folders[] = {"cpu0", "cpu0/cpufreq", "cpu0/thermal_throttle", "cpu1",
+                                          "cpu1/thermal_throttle"};
+    char *cpus = bench_make_private_directory();
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+        make_folder(cpus, folders[i]);
+    }
+    write_text(cpus, "cpu0/cpufreq/scaling_governor", "powersave\n");
+    write_text(cpus, "cpu0/cpufreq/scaling_max_freq", "1200000\n");
+    write_text(cpus, "cpu0/cpufreq/cpuinfo_max_freq", "3600000\n");
+    write_text(cpus, "cpu0/thermal_throttle/core_throttle_count", "2\n");
+    write_text(cpus, "cpu1/thermal_throttle/core_throttle_count", "5\n");
+    json_t *clock = bench_describe_clock(cpus);
+    json_t *expected = json_pack("{s:s, s:i, s:i, s:i}", "governor", "powersave", "limit_khz", 1200000, "most_khz",
+                                 3600000, "throttle_count", 7);
+    ck_assert(json_equal(clock, expected));
+    json_decref(clock);
+    ck_assert(bench_remove_tree(cpus));
+    clock = bench_describe_clock(cpus);
+    ck_assert_str_eq(json_string_value(json_object_get(clock, "governor")), "");
+    ck_assert_int_eq(json_integer_value(json_object_get(clock, "limit_khz")), 0);
+    json_decref(clock);
+    json_decref(expected);
+    free(cpus);
+}
+END_TEST
+
+START_TEST(test_cached_share) {
+    char *directory = bench_make_private_directory();
+    char path[512];
+    write_text(directory, "file", "just written, so it is in memory");
+    (void)snprintf(path, sizeof path, "%s/file", directory);
+    ck_assert_double_eq(bench_cached_share(path), 1);
+    /* A hole that nobody has read is nowhere. */
+    FILE *file = fopen(path, "r+");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_int_eq(fseek(file, (1 << 24) - 1, SEEK_SET), 0);
+    ck_assert_int_ne(fputc('x', file), EOF);
+    ck_assert_int_eq(fclose(file), 0);
+    ck_assert_double_lt(bench_cached_share(path), 0.5);
+    ck_assert(bench_remove_tree(directory));
+    ck_assert_double_lt(bench_cached_share(path), 0);
+    free(directory);
+}
+END_TEST
 
 /* ---- statistics ---- */
 
@@ -330,6 +395,8 @@ int main(void) {
     Suite *suite = suite_create("bench_units");
     TCase *tests = tcase_create("units");
     tcase_set_timeout(tests, 60);
+    tcase_add_test(tests, test_clock_is_read);
+    tcase_add_test(tests, test_cached_share);
     tcase_add_loop_test(tests, test_summary, 0, sizeof summary_cases / sizeof summary_cases[0]);
     tcase_add_test(tests, test_summary_keeps_the_order);
     tcase_add_test(tests, test_lower_median_was_measured);
