@@ -38,6 +38,7 @@ developer_needs='
 clang-format|program clang-format|decides the layout of the sources
 clang-tidy|program clang-tidy|finds mistakes in the sources
 cppcheck|program cppcheck|finds mistakes in the sources
+doxygen|program doxygen|makes the API pages from the headers
 shellcheck|program shellcheck|finds mistakes in the scripts
 clang|program clang|compiles the fuzz targets
 libclang-rt-dev|fuzzer clang|libFuzzer and the sanitizers of clang

@@ -162,7 +162,7 @@ static inline bool pmm_gemm_reads_c(const pmm_gemm *gemm) {
     return gemm->beta != 0 || gemm->beta_im != 0;
 }
 
-/* The 16-bit types and f32; to 16 bits with rounding to the nearest, ties to even. */
+/* A bf16 as f32: exact. */
 static inline float pmm_f32_from_bf16(uint16_t value) {
     uint32_t bits = (uint32_t)value << 16;
     float result;
@@ -170,6 +170,7 @@ static inline float pmm_f32_from_bf16(uint16_t value) {
     return result;
 }
 
+/* To the nearest bf16, ties to even. */
 static inline uint16_t pmm_bf16_from_f32(float value) {
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
@@ -178,6 +179,7 @@ static inline uint16_t pmm_bf16_from_f32(float value) {
     return (uint16_t)((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
 }
 
+/* An f16 as f32: exact. */
 static inline float pmm_f32_from_f16(uint16_t value) {
     uint32_t sign = (uint32_t)(value & 0x8000u) << 16, rest = value & 0x7fffu, bits;
     float result = (float)rest * 0x1p-24f; /* right for numbers below the smallest normal one */
@@ -191,6 +193,7 @@ static inline float pmm_f32_from_f16(uint16_t value) {
     return result;
 }
 
+/* To the nearest f16, ties to even. */
 static inline uint16_t pmm_f16_from_f32(float value) {
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
@@ -320,8 +323,9 @@ typedef struct pmm_backend {
     portmm_status (*buffer_share)(pmm_device *device, void *memory, size_t size, pmm_buffer **buffer);
 } pmm_backend;
 
-/* Never NULL. Calls nothing that can fail or take time. */
+/* What a module exports. Never NULL. Calls nothing that can fail or take time. */
 typedef const pmm_backend *(*pmm_backend_entry_fn)(void);
+/* The module's own, by this name: PMM_BACKEND_ENTRY_NAME. */
 PMM_EXPORT const pmm_backend *pmm_backend_entry(void);
 
 #endif

@@ -101,6 +101,7 @@ typedef struct portmm_cache_totals {
 #define PORTMM_CACHE_TOTALS_INIT                                                                                       \
     { .struct_size = sizeof(portmm_cache_totals) }
 
+/* What the user's directory holds now, and the counts over all processes. Errors: INVALID_ARGUMENT. */
 PORTMM_API portmm_status portmm_cache_get_totals(portmm_cache *cache, portmm_cache_totals *totals);
 
 /* ---- 4  entries -------------------------------------------------------------------------------------------------- */

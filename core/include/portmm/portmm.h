@@ -240,6 +240,8 @@ typedef struct portmm_context_info {
 #define PORTMM_CONTEXT_INFO_INIT                                                                                       \
     { .struct_size = sizeof(portmm_context_info) }
 
+/* Which device serves, why, and by which engine. With start policy hybrid it waits for the device. Errors:
+ * INVALID_ARGUMENT; UNAVAILABLE (hybrid: no device could be opened). */
 PORTMM_API portmm_status portmm_context_get_info(portmm_context *context, portmm_context_info *info);
 
 /* ---- 4  host-pointer products ------------------------------------------------------------------------------------ */
@@ -588,6 +590,8 @@ PORTMM_API portmm_status portmm_inventory_visit_properties(const portmm_inventor
                                                            int32_t index, portmm_property_callback callback,
                                                            void *user_data);
 
+/* The backends, also those that are unavailable, and the devices of all of them, also those that cannot be used: how
+ * many there are (0 for NULL), and one by its position. Errors: INVALID_ARGUMENT (position). */
 PORTMM_API size_t portmm_inventory_backend_count(const portmm_inventory *inventory);
 PORTMM_API portmm_status portmm_inventory_get_backend(const portmm_inventory *inventory, size_t position,
                                                       portmm_backend_info *info);
@@ -666,6 +670,7 @@ typedef struct portmm_cache_stats {
 #define PORTMM_CACHE_STATS_INIT                                                                                        \
     { .struct_size = sizeof(portmm_cache_stats) }
 
+/* What the cache has done for the context so far. Errors: INVALID_ARGUMENT. */
 PORTMM_API portmm_status portmm_cache_get_stats(portmm_context *context, portmm_cache_stats *stats);
 
 /* The directory in use; "" if the cache is off or in memory only. The text belongs to the context. */
