@@ -2,6 +2,7 @@
 #include "cuda/driver.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -106,6 +107,12 @@ static void count_objects(long change) {
 
 struct CUctx_st {
     CUdevice device;
+    atomic_long references;
+    CUstream streams; /* go with the last reference, as those of a lost device do that nobody can destroy */
+};
+struct CUstream_st {
+    CUcontext context;
+    CUstream next;
 };
 static struct CUctx_st contexts[MOST_DEVICES];
 static _Thread_local CUcontext pushed[MOST_PUSHED];
@@ -200,16 +207,26 @@ CUresult cuDeviceTotalMem_v2(size_t *size, CUdevice device) {
     return CUDA_SUCCESS;
 }
 
+static void free_streams(CUcontext context) {
+    while (context->streams != NULL) {
+        CUstream first = context->streams;
+        context->streams = first->next;
+        free(first);
+    }
+}
+
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
     BEGIN(ANYWHERE);
     contexts[device].device = device;
     *context = &contexts[device];
+    atomic_fetch_add(&contexts[device].references, 1);
     count_objects(1);
     return CUDA_SUCCESS;
 }
 
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
-    (void)device;
+    if (atomic_fetch_sub(&contexts[device].references, 1) == 1)
+        free_streams(&contexts[device]);
     count_objects(-1);
     BEGIN(ANYWHERE);
     return CUDA_SUCCESS;
@@ -283,9 +300,6 @@ CUresult cuCtxGetDevice(CUdevice *device) {
 
 /* ---- streams and events: everything is complete at once ---- */
 
-struct CUstream_st {
-    CUcontext context;
-};
 struct CUevent_st {
     CUcontext context;
     unsigned flags;
@@ -295,13 +309,23 @@ struct CUevent_st {
 CUresult cuStreamCreate(CUstream *stream, unsigned flags) {
     BEGIN(IN_CONTEXT);
     (void)flags;
-    *stream = malloc(sizeof **stream);
-    (*stream)->context = get_current();
+    CUcontext context = get_current();
+    CUstream made = malloc(sizeof *made);
+    pthread_mutex_lock(&mutex);
+    *made = (struct CUstream_st){context, context->streams};
+    context->streams = *stream = made;
+    pthread_mutex_unlock(&mutex);
     count_objects(1);
     return CUDA_SUCCESS;
 }
 
 CUresult cuStreamDestroy_v2(CUstream stream) {
+    pthread_mutex_lock(&mutex);
+    CUstream *link = &stream->context->streams;
+    while (*link != stream)
+        link = &(*link)->next;
+    *link = stream->next;
+    pthread_mutex_unlock(&mutex);
     free(stream);
     count_objects(-1);
     BEGIN(IN_CONTEXT);

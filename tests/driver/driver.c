@@ -350,6 +350,7 @@ static cl_int CL_API_CALL wrap_clGetMemObjectInfo(cl_mem buffer, cl_mem_info pro
 
 /* ---- references ---- */
 
+/* A release that has to fail has released: nobody asks twice. */
 #define REFERENCES(name, type)                                                                                         \
     static cl_int CL_API_CALL wrap_clRetain##name(type object) {                                                       \
         ENTER(clRetain##name);                                                                                         \
@@ -357,9 +358,10 @@ static cl_int CL_API_CALL wrap_clGetMemObjectInfo(cl_mem buffer, cl_mem_info pro
         return CL_SUCCESS;                                                                                             \
     }                                                                                                                  \
     static cl_int CL_API_CALL wrap_clRelease##name(type object) {                                                      \
-        ENTER(clRelease##name);                                                                                        \
+        cl_int fault = enter(NUMBER_clRelease##name);                                                                  \
         type real_object = test_real(object);                                                                          \
-        return test_unwrap((test_wrapped *)(void *)object) ? real->clRelease##name(real_object) : CL_SUCCESS;          \
+        cl_int code = test_unwrap((test_wrapped *)(void *)object) ? real->clRelease##name(real_object) : CL_SUCCESS;   \
+        return fault != CL_SUCCESS ? fault : code;                                                                     \
     }
 REFERENCES(Context, cl_context)
 REFERENCES(CommandQueue, cl_command_queue)
@@ -374,7 +376,7 @@ static cl_int CL_API_CALL wrap_clRetainMemObject(cl_mem buffer) {
 }
 
 static cl_int CL_API_CALL wrap_clReleaseMemObject(cl_mem buffer) {
-    ENTER(clReleaseMemObject);
+    cl_int fault = enter(NUMBER_clReleaseMemObject);
     if (!test_is_buffer(buffer))
         return CL_INVALID_MEM_OBJECT;
     test_wrapped *this = (test_wrapped *)(void *)buffer;
@@ -382,7 +384,9 @@ static cl_int CL_API_CALL wrap_clReleaseMemObject(cl_mem buffer) {
     if (atomic_load(&this->references) == 1)
         test_drop_buffer(this);
     bool is_last = test_unwrap(this);
-    return is_last && test_driver_settings.keep != 1 ? real->clReleaseMemObject(real_buffer) : CL_SUCCESS;
+    cl_int code =
+        is_last && test_driver_settings.keep != 1 ? real->clReleaseMemObject(real_buffer) : CL_SUCCESS;
+    return fault != CL_SUCCESS ? fault : code;
 }
 
 /* ---- commands ---- */

@@ -114,19 +114,13 @@ static void live(const way *this, int how_much) {
 
 /* ---- faults ---- */
 
-/* A release that fails releases nothing. */
-static bool may_leave_objects(const char *function) {
-    return strncmp(function, "clRelease", strlen("clRelease")) == 0;
-}
-
 static void live_with_fault(const way *this, int how_much, const char *function, int code, long first, long last) {
     snprintf(fault, sizeof fault, "%s, %s fails with %d from call %ld to %ld", this->name, function, code, first, last);
     test_control_remember_objects();
     test_control_set("fail=%s code=%d first=%ld last=%ld", function, code, first, last);
     live(this, how_much);
     test_control_set(" ");
-    if (!may_leave_objects(function))
-        test_control_expect_no_more_objects(fault);
+    test_control_expect_no_more_objects(fault);
 }
 
 static void expect_health(const way *this) {
@@ -177,12 +171,19 @@ START_TEST(a_driver_that_tells_nothing_is_named) {
 }
 END_TEST
 
+/* Sanitizers slow it down: there, each function has a few codes and each code a few functions. */
+#ifdef TEST_SANITIZED
+enum { CODE_STEP = 8 };
+#else
+enum { CODE_STEP = 1 };
+#endif
+
 START_TEST(every_code_of_every_call) {
     const way *this = &ways[0];
     long calls[MOST_FUNCTIONS];
     count_calls(this, LITTLE, calls);
     for (int i = 0; i < MOST_FUNCTIONS; i++)
-        for (int c = 0; c < CODES && calls[i] > 0; c++)
+        for (int c = i % CODE_STEP; c < CODES && calls[i] > 0; c += CODE_STEP)
             live_with_fault(this, LITTLE, test_control_function(i), codes[c], 1, 1000000);
     expect_health(this);
 }
@@ -207,12 +208,16 @@ int main(void) {
     shows = getenv("TEST_SHOW") != NULL;
     test_reference_init(&reference, PORTMM_F32, TEST_INTEGERS, 19, 13, 17);
     Suite *suite = suite_create("faults");
-    TCase *cases = tcase_create("faults");
-    tcase_add_test(cases, every_code_has_its_name);
-    tcase_add_test(cases, a_driver_that_tells_nothing_is_named);
-    tcase_add_test(cases, every_code_of_every_call);
-    tcase_add_loop_test(cases, every_single_call, 0, WAYS);
-    suite_add_tcase(suite, cases);
+    TCase *of_codes = tcase_create("codes");
+    tcase_add_test(of_codes, every_code_has_its_name);
+    tcase_add_test(of_codes, a_driver_that_tells_nothing_is_named);
+    tcase_add_test(of_codes, every_code_of_every_call);
+    suite_add_tcase(suite, of_codes);
+    for (int i = 0; i < WAYS; i++) { /* two of one engine are two cases of one name */
+        TCase *of_calls = tcase_create(ways[i].engine != NULL ? ways[i].engine : "fast");
+        tcase_add_loop_test(of_calls, every_single_call, i, i + 1);
+        suite_add_tcase(suite, of_calls);
+    }
     int code = test_main(suite);
     test_reference_fini(&reference);
     return code;
