@@ -3,8 +3,8 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <stdint.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -408,6 +408,8 @@ static cl_int give_event(cl_int code, cl_event made, cl_event *event) {
 /* The body of a command: `call` sees `q`, `w` and `e`. */
 #define COMMAND(name, queue, waits, list, event, call)                                                                 \
     ENTER(name);                                                                                                       \
+    ENQUEUE(queue, waits, list, event, call)
+#define ENQUEUE(queue, waits, list, event, call)                                                                       \
     cl_event unwrapped[MOST_WAITS], made = NULL;                                                                       \
     const cl_event *w = unwrap_events(waits, list, unwrapped);                                                         \
     cl_event *e = (event) != NULL ? &made : NULL;                                                                      \
@@ -481,8 +483,12 @@ static void *CL_API_CALL wrap_clEnqueueMapBuffer(cl_command_queue queue, cl_mem 
 
 static cl_int CL_API_CALL wrap_clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem buffer, void *mapped,
                                                        cl_uint waits, const cl_event *list, cl_event *event) {
-    COMMAND(clEnqueueUnmapMemObject, queue, waits, list, event,
-            real->clEnqueueUnmapMemObject(q, test_real(buffer), mapped, waits, w, e));
+    cl_int fault = enter(NUMBER_clEnqueueUnmapMemObject);
+    if (fault != CL_SUCCESS) { /* all the same: a buffer that stays mapped is never freed */
+        real->clEnqueueUnmapMemObject(test_real(queue), test_real(buffer), mapped, 0, NULL, NULL);
+        return fault;
+    }
+    ENQUEUE(queue, waits, list, event, real->clEnqueueUnmapMemObject(q, test_real(buffer), mapped, waits, w, e));
 }
 
 static cl_int CL_API_CALL wrap_clGetEventProfilingInfo(cl_event event, cl_profiling_info property, size_t room,
