@@ -384,8 +384,7 @@ static cl_int CL_API_CALL wrap_clReleaseMemObject(cl_mem buffer) {
     if (atomic_load(&this->references) == 1)
         test_drop_buffer(this);
     bool is_last = test_unwrap(this);
-    cl_int code =
-        is_last && test_driver_settings.keep != 1 ? real->clReleaseMemObject(real_buffer) : CL_SUCCESS;
+    cl_int code = is_last && test_driver_settings.keep != 1 ? real->clReleaseMemObject(real_buffer) : CL_SUCCESS;
     return fault != CL_SUCCESS ? fault : code;
 }
 
