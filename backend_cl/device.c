@@ -123,6 +123,8 @@ static portmm_status describe_device(const pmm_backend_state *state, size_t inde
                              .unavailable_reason = find_reason(api, id)};
     free(extensions);
     const portmm_device_info *info = &found->info;
+    found->match = pmm_cl_quirks_match(api, id);
+    found->quirks = pmm_cl_quirks_find(&found->match);
     bool complete = info->name && info->vendor && info->platform_name && info->platform_version && info->driver_version;
     return complete ? PORTMM_STATUS_SUCCESS
                     : state->host->fail(PORTMM_STATUS_OUT_OF_MEMORY, "opencl: no memory to list devices");

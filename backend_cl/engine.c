@@ -5,11 +5,7 @@
 
 #include "program.h"
 
-/*
- * The latest product on a CPU device; under host->lock. Products of two queues do not run there at the same time: they
- * would share the same cores, and PoCL (3.1) ends the process when it runs one kernel from two queues with grids of
- * different widths (it then counts the users of its loaded code wrongly).
- */
+/* The latest product on a device that serves one queue at a time; under host->lock. */
 static struct {
     cl_context context;
     cl_command_queue queue;
@@ -112,7 +108,7 @@ portmm_status pmm_cl_engine_gemm(pmm_engine_state *engine, pmm_queue *queue, con
         status = pmm_cl_queue_barrier(queue, wait_count, wait_list, NULL);
     if (status == PORTMM_STATUS_SUCCESS) {
         bool new_launches = false;
-        bool one_at_a_time = engine->device->found->info.type == PORTMM_DEVICE_CPU;
+        bool one_at_a_time = engine->device->found->quirks & PMM_CL_ONE_QUEUE_AT_A_TIME;
         host->lock(host);
         if (one_at_a_time && latest.queue != queue->queue)
             await_latest(engine->device->api);

@@ -3,12 +3,14 @@
 #ifndef PMM_OPENCL_H
 #define PMM_OPENCL_H
 
-#include "cl_api.h"
+#include "quirks.h"
 
 /* One device as found. Strings are from malloc. */
 typedef struct pmm_cl_found {
     cl_platform_id platform;
     cl_device_id id;
+    pmm_cl_match match;
+    unsigned quirks;
     portmm_device_info info;
 } pmm_cl_found;
 

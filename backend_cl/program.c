@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "payload.h"
+#include "quirks.h"
 
 static pmm_program *programs; /* all of them */
 static uint64_t last_number;
@@ -269,6 +270,8 @@ cl_int pmm_program_build(const pmm_host *host, const pmm_cl_api *api, pmm_progra
     if (program->options == NULL)
         return CL_OUT_OF_HOST_MEMORY;
     program->failure[0] = '\0';
+    const pmm_cl_match match = pmm_cl_quirks_match(api, device);
+    program->quirks = pmm_cl_quirks_find(&match);
     key_builder key;
     build_key(&key, host, api, program);
     const pmm_cache_key made = get_key(&key), *cache_key = key.complete ? &made : NULL;
@@ -283,6 +286,8 @@ cl_int pmm_program_build(const pmm_host *host, const pmm_cl_api *api, pmm_progra
 bool pmm_program_note_launch(pmm_program *program, const char *kernel, cl_uint dimensions, const size_t *local) {
     char name[160];
     size_t sizes[3] = {0, 0, 0};
+    if ((program->quirks & PMM_CL_COMPLETE_AT_BUILD) && program->stored.count + program->launched.count > 0)
+        return false;
     for (cl_uint i = 0; local != NULL && i < dimensions && i < 3; i++)
         sizes[i] = local[i];
     snprintf(name, sizeof name, "%.100s:%zux%zux%zu", kernel, sizes[0], sizes[1], sizes[2]);

@@ -29,6 +29,7 @@ struct pmm_program {
     cl_device_id device;
     char *options;
     cl_program real;
+    unsigned quirks;             /* of the device */
     char failure[PMM_BUILD_LOG]; /* what the compiler said of it; "": it was not refused */
     pmm_launch_set stored;       /* ran before the binary in the cache was taken */
     pmm_launch_set launched;     /* ran in this process and are not among those */

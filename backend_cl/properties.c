@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a person who looks for trouble wants to know of the loader and of a device, in the words of OpenCL. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,6 +125,17 @@ static void tell_value(const pmm_cl_api *api, cl_device_id device, const struct 
     }
 }
 
+static void tell_quirks(const pmm_cl_found *found, pmm_properties *properties) {
+    char text[1024] = "";
+    const char *reason;
+    for (int i = 0; (reason = pmm_cl_quirks_reason(&found->match, i)) != NULL; i++) {
+        size_t length = strlen(text);
+        snprintf(text + length, sizeof text - length, "%s%s", i > 0 ? "; " : "", reason);
+    }
+    if (text[0] != '\0')
+        properties->add(properties, "quirks", "%s", text);
+}
+
 static void describe_device(const pmm_backend_state *state, const pmm_cl_found *found, pmm_properties *properties) {
     const pmm_cl_api *api = &state->api;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
@@ -133,6 +145,7 @@ static void describe_device(const pmm_backend_state *state, const pmm_cl_found *
             tell_text(properties, table[i].name, pmm_cl_platform_text(api, found->platform, table[i].id));
         else
             tell_value(api, found->id, &table[i], properties);
+    tell_quirks(found, properties);
 }
 
 /* ---- the loader -------------------------------------------------------------------------------------------------- */
