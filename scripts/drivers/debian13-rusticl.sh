@@ -1,1 +1,1 @@
-debian13.sh
+debian.sh
