@@ -184,6 +184,7 @@ static const pmm_backend backend = {
     .buffer_map = map_buffer,
     .buffer_unmap = unmap_buffer,
     .is_immediate = true,
+    .survives_fork = true,
 };
 
 const pmm_backend *pmm_backend_entry(void) {

@@ -2,6 +2,7 @@
 #include "peers.h"
 
 #include "platform.h"
+#include "significance.h"
 #include "text.h"
 
 #include <stdlib.h>
@@ -58,11 +59,28 @@ typedef enum metric { FIRST_GEMM, TO_RESULT, STEADY, METRIC_COUNT } metric;
 
 static const char *const metric_names[] = {[FIRST_GEMM] = "first_gemm", [TO_RESULT] = "to result", [STEADY] = "gemm"};
 
-static double measure_of(const bench_row *row, metric what) {
-    const bench_series *series = what == FIRST_GEMM  ? &row->first_gemm
-                                 : what == TO_RESULT ? &row->process_to_result
-                                                     : &row->gemm;
-    return bench_summarize(series).median;
+static const bench_series *series_of(const bench_row *row, metric what) {
+    return what == FIRST_GEMM ? &row->first_gemm : what == TO_RESULT ? &row->process_to_result : &row->gemm;
+}
+
+static bench_ratio make_ratio(const bench_row *ours, const bench_row *theirs, metric what) {
+    const bench_series *one = what == STEADY ? &ours->gemm_by_process : series_of(ours, what);
+    const bench_series *other = what == STEADY ? &theirs->gemm_by_process : series_of(theirs, what);
+    double ours_ms = bench_summarize(series_of(ours, what)).median;
+    double theirs_ms = bench_summarize(series_of(theirs, what)).median;
+    bench_interval interval = {0};
+    if (one->count != 0 && other->count != 0) {
+        interval = bench_ratio_interval(one, other);
+    }
+    return (bench_ratio){.ours = ours,
+                         .theirs = theirs,
+                         .what = metric_names[what],
+                         .ours_ms = ours_ms,
+                         .theirs_ms = theirs_ms,
+                         .ratio = theirs_ms > 0 ? ours_ms / theirs_ms : 0,
+                         .low = interval.low,
+                         .high = interval.high,
+                         .single = one->count < 2 || other->count < 2};
 }
 
 static bool is_sensible(const bench_row *ours, const bench_row *theirs, metric what) {
@@ -76,9 +94,7 @@ size_t bench_make_ratios(const bench_block *block, const bench_peer *peer, bench
         for (size_t i = 0; i < block->row_count * peer->row_count && count < BENCH_RATIO_MOST; i++) {
             const bench_row *ours = &block->rows[i / peer->row_count], *theirs = &peer->rows[i % peer->row_count];
             if (is_sensible(ours, theirs, (metric)what)) {
-                double ours_ms = measure_of(ours, (metric)what), theirs_ms = measure_of(theirs, (metric)what);
-                ratios[count++] = (bench_ratio){ours,    theirs,    metric_names[what],
-                                                ours_ms, theirs_ms, theirs_ms > 0 ? ours_ms / theirs_ms : 0};
+                ratios[count++] = make_ratio(ours, theirs, (metric)what);
             }
         }
     }

@@ -27,6 +27,8 @@ typedef struct bench_ratio {
     const bench_row *ours, *theirs;
     const char *what; /* "first_gemm"; "to result": from the start of the process; "gemm": steady */
     double ours_ms, theirs_ms, ratio;
+    double low, high; /* 99 % interval */
+    bool single;      /* of one process each: it has none */
 } bench_ratio;
 
 enum { BENCH_RATIO_MOST = 20 };

@@ -66,7 +66,9 @@ static void print_summary(FILE *output, int width, const bench_series *series) {
         return;
     }
     bench_summary summary = bench_summarize(series);
-    if (series->count > 1 && summary.median > 0) {
+    if (series->count == 1) {
+        (void)snprintf(spread, sizeof spread, "n=1");
+    } else if (summary.median > 0) {
         (void)snprintf(spread, sizeof spread, "%.0f%%%s", 100 * summary.iqr / summary.median,
                        bench_is_noisy(&summary) ? "!" : "");
     }
@@ -107,8 +109,24 @@ static void print_times(FILE *output, const bench_block *block) {
 
 /* ---- phases ---- */
 
+/* IQR over all samples, in percent of their median. */
+static void format_phase_spread(char spread[24], const bench_row *row, int phase) {
+    bench_series all = {0};
+    for (size_t i = 0; i < row->process_to_result.count; i++) {
+        bench_series_add(&all, row->details[i].phases_ms[phase]);
+    }
+    bench_summary summary = bench_summarize(&all);
+    spread[0] = '\0';
+    if (all.count == 1) {
+        (void)snprintf(spread, 24, "n=1");
+    } else if (summary.median != 0) {
+        (void)snprintf(spread, 24, "%.0f%%", fmin(100 * summary.iqr / fabs(summary.median), 9999));
+    }
+    bench_series_fini(&all);
+}
+
 static void print_phase(FILE *output, const bench_block *block, int phase) {
-    char number[24];
+    char number[24], spread[24];
     bool any = phase == BENCH_UNATTRIBUTED;
     for (size_t i = 0; i < block->row_count; i++) {
         any = any || bench_median_detail(&block->rows[i])->phases_ms[phase] > 0;
@@ -118,8 +136,10 @@ static void print_phase(FILE *output, const bench_block *block, int phase) {
     }
     fprintf(output, "  %-18s", bench_phase_name(phase));
     for (size_t i = 0; i < block->row_count; i++) {
-        double value = bench_median_detail(&block->rows[i])->phases_ms[phase];
-        fprintf(output, " %11s", value != 0 ? bench_format_ms(number, value) : "-");
+        const bench_row *row = &block->rows[i];
+        double value = bench_median_detail(row)->phases_ms[phase];
+        format_phase_spread(spread, row, phase);
+        fprintf(output, " %9s %5s", value != 0 ? bench_format_ms(number, value) : "-", value != 0 ? spread : "");
     }
     fputc('\n', output);
 }
@@ -130,7 +150,7 @@ static void print_cache(FILE *output, const bench_block *block) {
         const bench_cache_counts *cache = &bench_median_detail(&block->rows[i])->cache;
         char counts[48];
         (void)snprintf(counts, sizeof counts, "%lld/%lld", (long long)cache->hits, (long long)cache->misses);
-        fprintf(output, " %11s", counts);
+        fprintf(output, " %9s %5s", counts, "");
     }
     fputc('\n', output);
 }
@@ -139,7 +159,7 @@ static void print_phases(FILE *output, const bench_block *block) {
     char number[24];
     fprintf(output, "\n%-20s", "phases, ms");
     for (size_t i = 0; i < block->row_count; i++) {
-        fprintf(output, " %11s", bench_temperature_name(block->rows[i].temperature));
+        fprintf(output, " %9s %5s", bench_temperature_name(block->rows[i].temperature), "IQR");
     }
     fputc('\n', output);
     for (int phase = 0; phase < BENCH_PHASE_COUNT; phase++) {
@@ -148,22 +168,23 @@ static void print_phases(FILE *output, const bench_block *block) {
     fprintf(output, "  %-18s", "process to result");
     for (size_t i = 0; i < block->row_count; i++) {
         const bench_series *series = &block->rows[i].process_to_result;
-        fprintf(output, " %11s", bench_format_ms(number, series->values[bench_median_position(series)]));
+        fprintf(output, " %9s %5s", bench_format_ms(number, series->values[bench_median_position(series)]), "");
     }
     fputc('\n', output);
     print_cache(output, block);
+    fputs("  of the process with the median time; IQR: of the phase over all processes\n", output);
 }
 
 /* ---- runs ---- */
 
 static void print_runs_series(FILE *output, const char *name, const bench_series *series) {
     char number[24];
-    fprintf(output, "  %-10s", name);
+    fprintf(output, "  %-9s", name);
     for (size_t i = 0; i < series->count; i++) {
         if (i != 0 && i % 10 == 0) {
-            fprintf(output, "\n  %-10s", "");
+            fprintf(output, "\n  %-9s", "");
         }
-        fprintf(output, " %8s", bench_format_ms(number, series->values[i]));
+        fprintf(output, " %7s", bench_format_ms(number, series->values[i]));
     }
     fputc('\n', output);
 }
@@ -208,8 +229,8 @@ static void print_runs(FILE *output, const bench_options *options, const bench_b
     if (options->runs == 0 || options->loops == 0) {
         return;
     }
-    fprintf(output, "\nthe founding experiment: runs of %lld product%s, ms, run #0 first\n", (long long)options->loops,
-            options->loops == 1 ? "" : "s");
+    fprintf(output, "\nthe founding experiment: runs of %lld product%s, ms, run #0 first, in one process each\n",
+            (long long)options->loops, options->loops == 1 ? "" : "s");
     for (size_t i = 0; i < block->row_count; i++) {
         misleading = print_runs_row(output, &block->rows[i]) || misleading;
         cut = cut || block->rows[i].runs.count < (size_t)options->runs;
@@ -231,12 +252,14 @@ static void print_runs(FILE *output, const bench_options *options, const bench_b
 /* ---- peers ---- */
 
 static void print_ratio(FILE *output, const bench_block *block, const bench_peer *peer, const bench_ratio *ratio) {
-    char ours[24], theirs[24];
     char *name = bench_format("%s %s %s / raw %s %s %s", block->identity.backend,
                               bench_temperature_name(ratio->ours->temperature), ratio->what, peer->name,
                               bench_temperature_name(ratio->theirs->temperature), ratio->what);
-    fprintf(output, "  %-58s = %-8.4g (%s / %s ms)\n", name, ratio->ratio, bench_format_ms(ours, ratio->ours_ms),
-            bench_format_ms(theirs, ratio->theirs_ms));
+    if (ratio->single) {
+        fprintf(output, "  %-62s = %-8.4g (n=1)\n", name, ratio->ratio);
+    } else {
+        fprintf(output, "  %-62s = %-8.4g (%.3g to %.3g)\n", name, ratio->ratio, ratio->low, ratio->high);
+    }
     free(name);
 }
 
@@ -244,7 +267,9 @@ static void print_peers(FILE *output, const bench_options *options, const bench_
     if (!options->peers) {
         return;
     }
-    fputs("\nratios of medians; below 1, libportmm is faster; to result: from the start of the process\n", output);
+    fputs("\nratios of medians, and their 99 % intervals by resampling processes; below 1, libportmm is faster;\nto "
+          "result: from the start of the process\n",
+          output);
     if (block->peer_count == 0) {
         fprintf(output, "  no peer program for backend %s\n", block->identity.backend);
     }

@@ -2,6 +2,7 @@
 #include "run.h"
 
 #include "peers.h"
+#include "platform.h"
 #include "sample.h"
 #include "terminal.h"
 
@@ -26,7 +27,20 @@ typedef struct run {
     char *full;        /* ours and the drivers' caches */
     char *driver_full; /* the drivers' caches, filled without ours */
     peer_plan peers[PEERS_MOST];
+    uint64_t round_ns;    /* when the current round of samples began */
+    double last_round_ms; /* 0: none is complete */
 } run;
+
+/* ", about 12 s left for these sizes": by the last round, once there was one. `text` holds it. */
+static const char *tell_left(const run *self, int64_t number, char text[64]) {
+    double gone_ms = bench_elapsed_ms(self->round_ns, bench_clock_ns());
+    double left_ms = self->last_round_ms * (double)(self->options->samples - number) - gone_ms;
+    text[0] = '\0';
+    if (self->last_round_ms > 0) {
+        (void)snprintf(text, 64, ", about %.0f s left for this product", ceil(fmax(left_ms, 0) / 1000));
+    }
+    return text;
+}
 
 static bench_request make_request(const run *self) {
     return (bench_request){
@@ -280,9 +294,10 @@ static void take_peer_samples(run *self, int64_t number) {
     for (size_t p = 0; p < self->block->peer_count; p++) {
         bench_peer *peer = &self->block->peers[p];
         for (size_t i = 0; i < peer->row_count && peer->absent == NULL && !bench_interrupted(); i++) {
-            bench_progress("%s %s: sample %lld of %lld, %s %s", self->spec, self->label, (long long)number + 1,
+            char left[64];
+            bench_progress("%s %s: sample %lld of %lld, %s %s%s", self->spec, self->label, (long long)number + 1,
                            (long long)self->options->samples, peer->name,
-                           bench_temperature_name(peer->rows[i].temperature));
+                           bench_temperature_name(peer->rows[i].temperature), tell_left(self, number, left));
             take_peer_sample(self, p, &peer->rows[i], number);
         }
     }
@@ -293,14 +308,18 @@ static void take_peer_samples(run *self, int64_t number) {
 static bool take_samples(run *self) {
     bench_block *block = self->block;
     for (int64_t number = 0; number < self->options->samples; number++) {
+        self->round_ns = bench_clock_ns();
         for (size_t i = 0; i < block->row_count; i++) {
-            bench_progress("%s %s: sample %lld of %lld, %s", self->spec, self->label, (long long)number + 1,
-                           (long long)self->options->samples, bench_temperature_name(block->rows[i].temperature));
+            char left[64];
+            bench_progress("%s %s: sample %lld of %lld, %s%s", self->spec, self->label, (long long)number + 1,
+                           (long long)self->options->samples, bench_temperature_name(block->rows[i].temperature),
+                           tell_left(self, number, left));
             if (!take_sample(self, &block->rows[i], number)) {
                 return false;
             }
         }
         take_peer_samples(self, number);
+        self->last_round_ms = bench_elapsed_ms(self->round_ns, bench_clock_ns());
     }
     return true;
 }

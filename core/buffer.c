@@ -35,9 +35,9 @@ static portmm_status make_borrowed(portmm_context *context, void *given, size_t 
 
 static portmm_status create_buffer(const char *function, portmm_context *context, make_buffer *make, void *given,
                                    size_t size, portmm_buffer **buffer) {
-    pmm_context_await_device(context);
-    if (context->device == NULL)
-        return pmm_fail(PORTMM_STATUS_UNAVAILABLE, "%s: the device could not be opened", function);
+    portmm_status status = pmm_context_await_device(function, context);
+    if (status != PORTMM_STATUS_SUCCESS)
+        return status;
     if (context->info.max_allocation != 0 && size > context->info.max_allocation)
         return pmm_fail(PORTMM_STATUS_OUT_OF_MEMORY,
                         "%s: size = %zu is more than the device's largest allocation, %llu", function, size,
@@ -48,7 +48,7 @@ static portmm_status create_buffer(const char *function, portmm_context *context
     made->context = context;
     made->size = size;
     pmm_span_begin(&context->runtime.timeline, PORTMM_PHASE_ALLOCATE, "buffer");
-    portmm_status status = make(context, given, &made->size, &made->buffer);
+    status = make(context, given, &made->size, &made->buffer);
     pmm_span_end();
     if (status != PORTMM_STATUS_SUCCESS) {
         free(made);
@@ -98,6 +98,7 @@ portmm_status portmm_buffer_borrow(portmm_context *context, void *native, portmm
 void portmm_buffer_destroy(portmm_buffer *buffer) {
     if (buffer == NULL)
         return;
-    buffer->context->backend->buffer_destroy(buffer->buffer);
+    if (!pmm_context_is_cut_off(buffer->context))
+        buffer->context->backend->buffer_destroy(buffer->buffer);
     free(buffer);
 }

@@ -15,8 +15,24 @@ portmm_phase pmm_context_product_phase(portmm_context *context) {
     return atomic_load(&context->first_product_done) ? PORTMM_PHASE_STEADY : PORTMM_PHASE_FIRST_LAUNCH;
 }
 
+bool pmm_context_is_cut_off(const portmm_context *context) {
+    const pmm_hybrid *hybrid = &context->hybrid;
+    if (hybrid->thread_process != 0) /* whose thread may just be writing the rest */
+        return hybrid->thread_process != pmm_process_number();
+    return context->opened != NULL && pmm_backend_is_cut_off(context->opened);
+}
+
+portmm_status pmm_context_check_process(const char *function, const portmm_context *context) {
+    if (!pmm_context_is_cut_off(context))
+        return PORTMM_STATUS_SUCCESS;
+    return pmm_fail(PORTMM_STATUS_UNAVAILABLE,
+                    "%s: the context was made before this process was forked, and its driver does not work in the "
+                    "child; fork before the first context, or call exec after fork",
+                    function);
+}
+
 static void close_device(portmm_context *context) {
-    if (context->device == NULL)
+    if (context->device == NULL || pmm_context_is_cut_off(context))
         return;
     pmm_engines_close(context);
     context->backend->device_close(context->device);
@@ -120,7 +136,7 @@ void portmm_context_destroy(portmm_context *context) {
     pmm_engines_stop(context);
     pmm_warmup_fini(&context->warmup);
     portmm_queue_destroy(context->host_queue);
-    for (size_t i = 0; i < context->zeros_count; i++)
+    for (size_t i = 0; i < context->zeros_count && !pmm_context_is_cut_off(context); i++)
         context->backend->buffer_destroy(context->zeros[i]);
     close_device(context);
     pmm_backend_close(context->opened);
@@ -136,9 +152,9 @@ portmm_status portmm_context_get_info(portmm_context *context, portmm_context_in
     pmm_clear_error();
     if (context == NULL || info == NULL)
         return pmm_fail(PORTMM_STATUS_INVALID_ARGUMENT, "portmm_context_get_info: context or info is NULL");
-    pmm_context_await_device(context);
-    if (context->device == NULL)
-        return pmm_fail(PORTMM_STATUS_UNAVAILABLE, "the device of the context could not be opened");
+    portmm_status status = pmm_context_await_device("portmm_context_get_info", context);
+    if (status != PORTMM_STATUS_SUCCESS)
+        return status;
     portmm_context_info ours = {.struct_size = sizeof ours,
                                 .backend = context->info.backend,
                                 .device_index = context->info.index,

@@ -55,6 +55,11 @@ struct portmm_event {
 /* Opens the device that the spec names. */
 portmm_status pmm_context_open_device(portmm_context *context, const char *spec_text);
 
+/* Made before a fork, in the parent, by a driver that does not survive one: no call of it may be made. */
+bool pmm_context_is_cut_off(const portmm_context *context);
+/* UNAVAILABLE, with a text, where it is cut off. */
+portmm_status pmm_context_check_process(const char *function, const portmm_context *context);
+
 /* Phase of what a product costs now. */
 portmm_phase pmm_context_product_phase(portmm_context *context);
 

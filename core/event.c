@@ -11,11 +11,14 @@ void pmm_event_give(portmm_context *context, pmm_event *made, portmm_phase phase
     *event = wrapper;
 }
 
-static portmm_status await(portmm_event *event) {
+static portmm_status await(const char *function, portmm_event *event) {
     portmm_context *context = event->context;
+    portmm_status status = pmm_context_check_process(function, context);
+    if (status != PORTMM_STATUS_SUCCESS)
+        return status;
     pmm_span_begin(&context->runtime.timeline, event->is_product ? pmm_context_product_phase(context) : event->phase,
                    "wait for an event");
-    portmm_status status = context->backend->event_wait(event->event);
+    status = context->backend->event_wait(event->event);
     pmm_span_end();
     if (event->is_product)
         atomic_store(&context->first_product_done, true);
@@ -26,13 +29,14 @@ portmm_status portmm_event_wait(portmm_event *event) {
     pmm_clear_error();
     if (event == NULL)
         return pmm_fail(PORTMM_STATUS_INVALID_ARGUMENT, "portmm_event_wait: event is NULL");
-    return await(event);
+    return await("portmm_event_wait", event);
 }
 
 void portmm_event_destroy(portmm_event *event) {
     if (event == NULL)
         return;
-    event->context->backend->event_destroy(event->event);
+    if (!pmm_context_is_cut_off(event->context))
+        event->context->backend->event_destroy(event->event);
     free(event);
 }
 
@@ -42,7 +46,7 @@ portmm_status portmm_event_get_times(portmm_event *event, uint64_t *begin_ns, ui
         return pmm_fail(PORTMM_STATUS_INVALID_ARGUMENT, "portmm_event_get_times: event, begin_ns or end_ns is NULL");
     const pmm_backend *backend = event->context->backend;
     uint64_t begin = 0, end = 0;
-    portmm_status status = await(event);
+    portmm_status status = await("portmm_event_get_times", event);
     if (status == PORTMM_STATUS_SUCCESS)
         status = backend->event_times != NULL
                      ? backend->event_times(event->event, &begin, &end)
@@ -63,5 +67,6 @@ portmm_status portmm_event_get_native(portmm_event *event, void **native) {
     const pmm_backend *backend = event->context->backend;
     if (backend->event_native == NULL)
         return pmm_fail(PORTMM_STATUS_UNSUPPORTED, "backend %s has no objects of a driver", backend->name);
-    return backend->event_native(event->event, native);
+    portmm_status status = pmm_context_check_process("portmm_event_get_native", event->context);
+    return status == PORTMM_STATUS_SUCCESS ? backend->event_native(event->event, native) : status;
 }

@@ -46,7 +46,9 @@ portmm_status pmm_gemm_on_buffers(const char *function, portmm_queue *queue, pmm
     if (queue == NULL)
         return pmm_fail(PORTMM_STATUS_INVALID_ARGUMENT, "%s: queue is NULL", function);
     portmm_context *context = queue->context;
-    portmm_status status = pmm_gemm_check_form(function, gemm);
+    portmm_status status = pmm_context_check_process(function, context);
+    if (status == PORTMM_STATUS_SUCCESS)
+        status = pmm_gemm_check_form(function, gemm);
     if (status == PORTMM_STATUS_SUCCESS)
         status = check_operands(function, context, gemm, buffers);
     if (status == PORTMM_STATUS_SUCCESS)

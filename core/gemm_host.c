@@ -152,7 +152,9 @@ portmm_status pmm_gemm_on_host(const char *function, portmm_context *context, pm
                                const void *const memory[PMM_OPERANDS]) {
     if (context == NULL)
         return pmm_fail(PORTMM_STATUS_INVALID_ARGUMENT, "%s: context is NULL", function);
-    portmm_status status = pmm_gemm_check_form(function, gemm);
+    portmm_status status = pmm_context_check_process(function, context);
+    if (status == PORTMM_STATUS_SUCCESS)
+        status = pmm_gemm_check_form(function, gemm);
     if (status != PORTMM_STATUS_SUCCESS)
         return status;
     portmm_context *asked = context;

@@ -135,6 +135,24 @@ void pmm_runtime_fini(pmm_runtime *runtime) {
     pmm_config_fini(&runtime->config);
 }
 
+/* Whether a driver may be opened here: not in the child of a process that has it open. */
+static bool claim(pmm_module *module) {
+    int_fast64_t first = 0, own = pmm_process_number();
+    return atomic_compare_exchange_strong(&module->process, &first, own) || first == own ||
+           module->backend->survives_fork;
+}
+
+static portmm_status open_state(pmm_opened *this, const char *name) {
+    if (!claim(this->module))
+        return pmm_fail(PORTMM_STATUS_UNAVAILABLE,
+                        "backend %s: its driver was opened before this process was forked, and does not work in the "
+                        "child; fork before the first context or inventory, or call exec after fork",
+                        name);
+    this->process = pmm_process_number();
+    this->backend = this->module->backend;
+    return this->backend->open(&this->host, &this->state);
+}
+
 portmm_status pmm_backend_open(pmm_runtime *runtime, const char *name, pmm_opened **opened) {
     pmm_opened *made = calloc(1, sizeof *made);
     if (made == NULL)
@@ -144,10 +162,8 @@ portmm_status pmm_backend_open(pmm_runtime *runtime, const char *name, pmm_opene
     pmm_span_begin(&runtime->timeline, PORTMM_PHASE_LOAD, "backend module");
     portmm_status status = pmm_module_load(name, runtime->config.module_path, &made->module);
     pmm_span_end();
-    if (status == PORTMM_STATUS_SUCCESS) {
-        made->backend = made->module->backend;
-        status = made->backend->open(&made->host, &made->state);
-    }
+    if (status == PORTMM_STATUS_SUCCESS)
+        status = open_state(made, name);
     if (status != PORTMM_STATUS_SUCCESS) {
         free(made);
         return status;
@@ -159,8 +175,13 @@ portmm_status pmm_backend_open(pmm_runtime *runtime, const char *name, pmm_opene
 void pmm_backend_close(pmm_opened *opened) {
     if (opened == NULL)
         return;
-    opened->backend->close(opened->state);
+    if (!pmm_backend_is_cut_off(opened))
+        opened->backend->close(opened->state);
     free(opened);
+}
+
+bool pmm_backend_is_cut_off(const pmm_opened *opened) {
+    return !opened->backend->survives_fork && opened->process != pmm_process_number();
 }
 
 uint32_t pmm_backend_dtypes(const pmm_backend *backend, const portmm_device_info *info) {

@@ -28,11 +28,14 @@ typedef struct pmm_opened {
     pmm_module *module;
     const pmm_backend *backend;
     pmm_backend_state *state;
+    int64_t process; /* that opened it */
 } pmm_opened;
 
 /* Loads the module and opens its driver. `runtime` outlives *opened. */
 portmm_status pmm_backend_open(pmm_runtime *runtime, const char *name, pmm_opened **opened);
 void pmm_backend_close(pmm_opened *opened);
+/* Opened before a fork, in the parent, by a backend that does not survive one. */
+bool pmm_backend_is_cut_off(const pmm_opened *opened);
 
 /* PORTMM_DTYPE_BIT of each type that some engine of the backend has products of on the device. */
 uint32_t pmm_backend_dtypes(const pmm_backend *backend, const portmm_device_info *info);

@@ -120,6 +120,7 @@ portmm_status pmm_hybrid_start(portmm_context *context) {
     hybrid->has_thread = pmm_thread_start(&hybrid->thread, run_opening, context);
     if (hybrid->has_thread)
         return PORTMM_STATUS_SUCCESS;
+    hybrid->thread_process = 0;
     portmm_context_destroy(hybrid->front);
     hybrid->front = NULL;
     return pmm_fail(PORTMM_STATUS_OUT_OF_MEMORY, "no thread to open the device with");
@@ -135,6 +136,7 @@ void pmm_hybrid_stop(portmm_context *context) {
     pmm_mutex_unlock(&hybrid->mutex);
     pmm_thread_join(hybrid->thread);
     hybrid->has_thread = false;
+    hybrid->thread_process = 0;
 }
 
 portmm_context *pmm_hybrid_choose(portmm_context *context, const pmm_gemm *gemm) {
@@ -163,14 +165,22 @@ void pmm_hybrid_finished(portmm_context *context) {
     pmm_mutex_unlock(&hybrid->mutex);
 }
 
-void pmm_context_await_device(portmm_context *context) {
-    pmm_hybrid *hybrid = &context->hybrid;
-    if (hybrid->front == NULL)
-        return;
+static void await_opening(pmm_hybrid *hybrid) {
     pmm_mutex_lock(&hybrid->mutex);
     hybrid->is_awaited = true;
     pmm_condition_signal(&hybrid->changed);
     while (!hybrid->is_open)
         pmm_condition_wait(&hybrid->changed, &hybrid->mutex, WAIT_MS);
     pmm_mutex_unlock(&hybrid->mutex);
+}
+
+portmm_status pmm_context_await_device(const char *function, portmm_context *context) {
+    portmm_status status = pmm_context_check_process(function, context);
+    if (status != PORTMM_STATUS_SUCCESS)
+        return status;
+    if (context->hybrid.front != NULL)
+        await_opening(&context->hybrid);
+    if (context->device == NULL)
+        return pmm_fail(PORTMM_STATUS_UNAVAILABLE, "%s: the device could not be opened", function);
+    return PORTMM_STATUS_SUCCESS;
 }

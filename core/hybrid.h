@@ -36,6 +36,6 @@ portmm_context *pmm_hybrid_choose(portmm_context *context, const pmm_gemm *gemm)
 void pmm_hybrid_finished(portmm_context *context);
 
 /* Waits until the device is open, or it is known that the CPU stays in charge. */
-void pmm_context_await_device(portmm_context *context);
+portmm_status pmm_context_await_device(const char *function, portmm_context *context);
 
 #endif

@@ -167,6 +167,9 @@ portmm_status portmm_inventory_visit_properties(const portmm_inventory *inventor
                         (int)index, backend, count_devices(found));
     if (found->opened == NULL || found->opened->backend->describe == NULL)
         return PORTMM_STATUS_SUCCESS;
+    if (pmm_backend_is_cut_off(found->opened))
+        return pmm_fail(PORTMM_STATUS_UNAVAILABLE,
+                        "portmm_inventory_visit_properties: the inventory was made before this process was forked");
     visit this = {.base = {.add = add_property}, .callback = callback, .user_data = user_data};
     found->opened->backend->describe(found->opened->state, index, &this.base);
     pmm_clear_error();

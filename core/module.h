@@ -3,6 +3,8 @@
 #ifndef PMM_MODULE_H
 #define PMM_MODULE_H
 
+#include <stdatomic.h>
+
 #include "platform.h"
 
 typedef struct pmm_module pmm_module;
@@ -10,7 +12,8 @@ struct pmm_module {
     char *path; /* of the file */
     char *directory;
     const pmm_backend *backend;
-    pmm_mutex vendor_lock; /* see pmm_host.lock */
+    pmm_mutex vendor_lock;       /* see pmm_host.lock */
+    atomic_int_fast64_t process; /* that opened it first; 0: none yet */
     pmm_module *next;
 };
 

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,8 +86,28 @@ void pmm_thread_join(pmm_thread thread) {
     pthread_join(thread, NULL);
 }
 
+static atomic_int_fast64_t process_number; /* 0: not asked for in this process */
+static bool watches_forks;
+
+static void forget_process(void) {
+    atomic_store(&process_number, 0);
+}
+
+static void watch_forks(void) {
+    watches_forks = pthread_atfork(NULL, NULL, forget_process) == 0;
+}
+
+/* Asked for in every call: a system call each time would be too slow for small products. */
 int64_t pmm_process_number(void) {
-    return getpid();
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    int64_t number = atomic_load_explicit(&process_number, memory_order_relaxed);
+    if (number != 0)
+        return number;
+    pthread_once(&once, watch_forks);
+    number = getpid();
+    if (watches_forks)
+        atomic_store(&process_number, number);
+    return number;
 }
 
 const char *pmm_getenv(const char *name) {

@@ -53,10 +53,10 @@ portmm_status portmm_prewarm(portmm_context *context, const portmm_problem *prob
     pmm_clear_error();
     if (context == NULL || problem == NULL)
         return pmm_fail(PORTMM_STATUS_INVALID_ARGUMENT, "portmm_prewarm: context or problem is NULL");
-    pmm_context_await_device(context);
-    if (context->device == NULL)
-        return pmm_fail(PORTMM_STATUS_UNAVAILABLE, "portmm_prewarm: the device could not be opened");
-    portmm_status status = prewarm(context, problem);
+    portmm_status status = pmm_context_await_device("portmm_prewarm", context);
+    if (status != PORTMM_STATUS_SUCCESS)
+        return status;
+    status = prewarm(context, problem);
     pmm_flight_land(&context->runtime.cache); /* also after a failure */
     return status;
 }
@@ -67,10 +67,12 @@ portmm_status portmm_cache_prewarm(portmm_context *context, const portmm_problem
     if (context == NULL || report == NULL)
         return pmm_fail(PORTMM_STATUS_INVALID_ARGUMENT, "portmm_cache_prewarm: context or report is NULL");
     pmm_cache *cache = &context->runtime.cache;
-    pmm_context_await_device(context); /* whose programs are not counted */
+    portmm_status status = pmm_context_await_device("portmm_cache_prewarm", context);
+    if (status != PORTMM_STATUS_SUCCESS)
+        return status; /* the programs of the opening are not counted */
     uint64_t begin = pmm_clock_ns(), compiled = atomic_load(&cache->compiled), hits = atomic_load(&cache->hits),
              stores = atomic_load(&cache->stores);
-    portmm_status status = portmm_prewarm(context, problem);
+    status = portmm_prewarm(context, problem);
     portmm_cache_prewarmed ours = {.struct_size = sizeof ours,
                                    .compiled = atomic_load(&cache->compiled) - compiled,
                                    .loaded = atomic_load(&cache->hits) - hits,

@@ -33,15 +33,15 @@ static portmm_status create_queue(const char *function, portmm_context *context,
         *queue = NULL;
     if (context == NULL || queue == NULL)
         return pmm_fail(PORTMM_STATUS_INVALID_ARGUMENT, "%s: context or queue is NULL", function);
-    pmm_context_await_device(context);
-    if (context->device == NULL)
-        return pmm_fail(PORTMM_STATUS_UNAVAILABLE, "%s: the device could not be opened", function);
+    portmm_status status = pmm_context_await_device(function, context);
+    if (status != PORTMM_STATUS_SUCCESS)
+        return status;
     portmm_queue *made = calloc(1, sizeof *made);
     if (made == NULL)
         return pmm_fail(PORTMM_STATUS_OUT_OF_MEMORY, "%s: no memory for a queue", function);
     made->context = context;
     pmm_span_begin(&context->runtime.timeline, PORTMM_PHASE_CONTEXT, "queue");
-    portmm_status status = make(context, native, &made->queue);
+    status = make(context, native, &made->queue);
     pmm_span_end();
     if (status != PORTMM_STATUS_SUCCESS) {
         free(made);
@@ -81,7 +81,8 @@ portmm_status portmm_queue_finish(portmm_queue *queue) {
     pmm_clear_error();
     if (queue == NULL)
         return pmm_fail(PORTMM_STATUS_INVALID_ARGUMENT, "portmm_queue_finish: queue is NULL");
-    return pmm_queue_settle(queue);
+    portmm_status status = pmm_context_check_process("portmm_queue_finish", queue->context);
+    return status == PORTMM_STATUS_SUCCESS ? pmm_queue_settle(queue) : status;
 }
 
 portmm_status portmm_queue_barrier(portmm_queue *queue, size_t wait_count, portmm_event *const *wait_list,
@@ -94,7 +95,9 @@ portmm_status portmm_queue_barrier(portmm_queue *queue, size_t wait_count, portm
     if (queue == NULL)
         return pmm_fail(PORTMM_STATUS_INVALID_ARGUMENT, "%s: queue is NULL", function);
     portmm_context *context = queue->context;
-    portmm_status status = pmm_waits_take(function, context, wait_count, wait_list, waits);
+    portmm_status status = pmm_context_check_process(function, context);
+    if (status == PORTMM_STATUS_SUCCESS)
+        status = pmm_waits_take(function, context, wait_count, wait_list, waits);
     if (status != PORTMM_STATUS_SUCCESS)
         return status;
     portmm_event *wrapper = event != NULL ? malloc(sizeof *wrapper) : NULL;
@@ -111,6 +114,7 @@ portmm_status portmm_queue_barrier(portmm_queue *queue, size_t wait_count, portm
 void portmm_queue_destroy(portmm_queue *queue) {
     if (queue == NULL)
         return;
-    queue->context->backend->queue_destroy(queue->queue);
+    if (!pmm_context_is_cut_off(queue->context))
+        queue->context->backend->queue_destroy(queue->queue);
     free(queue);
 }

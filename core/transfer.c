@@ -19,7 +19,7 @@ static portmm_status check_transfer(const char *function, const portmm_queue *qu
                         buffer->size);
     if (buffer->mapped != NULL)
         return pmm_fail(PORTMM_STATUS_INVALID_ARGUMENT, "%s: buffer is mapped; unmap it first", function);
-    return PORTMM_STATUS_SUCCESS;
+    return pmm_context_check_process(function, queue->context);
 }
 
 static pmm_copy make_run(size_t offset, size_t size) {
@@ -165,7 +165,7 @@ static portmm_status check_map(const char *function, const portmm_queue *queue, 
     if (queue->context->backend->buffer_map == NULL)
         return pmm_fail(PORTMM_STATUS_UNSUPPORTED, "%s: backend %s maps no buffers; use portmm_buffer_read", function,
                         queue->context->backend->name);
-    return PORTMM_STATUS_SUCCESS;
+    return pmm_context_check_process(function, queue->context);
 }
 
 portmm_status portmm_buffer_map(portmm_queue *queue, portmm_buffer *buffer, void **memory) {

@@ -6,7 +6,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <ftw.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,17 +108,6 @@ static void become_program(const char *path, const char *directory, const char *
     _exit(98);
 }
 
-/* Until `text` is in the file. The test's own time limit ends a vain wait. */
-static void await_text(const char *path, const char *text) {
-    for (bool found = false; !found;) {
-        const struct timespec pause = {.tv_nsec = 10000000};
-        (void)nanosleep(&pause, NULL);
-        char *content = file_exists(path) ? read_file(path) : strdup("");
-        found = strstr(content, text) != NULL;
-        free(content);
-    }
-}
-
 static int await_code(pid_t pid) {
     int status = 0;
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
@@ -137,7 +125,7 @@ static size_t count_entries(const char *path) {
     return count - 2; /* "." and ".." */
 }
 
-outcome drive_with(const char *path, const char *arguments, setting extra, const char *interrupt_at) {
+outcome drive_with(const char *path, const char *arguments, setting extra) {
     char *directory = make_directory();
     char name[256];
     outcome result = {0};
@@ -151,14 +139,8 @@ outcome drive_with(const char *path, const char *arguments, setting extra, const
     if (pid == 0) {
         become_program(path, directory, arguments, extra);
     }
-    if (interrupt_at != NULL) {
-        (void)snprintf(name, sizeof name, "%s/err", directory);
-        await_text(name, interrupt_at);
-        ck_assert_int_eq(kill(pid, SIGTERM), 0);
-    }
     result.code = await_code(pid);
     result.seconds = now() - begin;
-    (void)snprintf(name, sizeof name, "%s/tmp", directory);
     ck_assert_msg(count_entries(name) == 0, "'%s' left something in TMPDIR", arguments);
     (void)snprintf(name, sizeof name, "%s/out", directory);
     result.out = read_file(name);
@@ -169,7 +151,7 @@ outcome drive_with(const char *path, const char *arguments, setting extra, const
 }
 
 outcome drive(const char *arguments) {
-    return drive_with(NULL, arguments, (setting){0}, NULL);
+    return drive_with(NULL, arguments, (setting){0});
 }
 
 void free_outcome(outcome *result) {

@@ -17,8 +17,8 @@ typedef struct setting {
 } setting;
 
 /* Runs the program `path` (NULL: $PORTMM_BENCH) with arguments separated by single blanks; fails the test if TMPDIR is
- * not empty afterwards. interrupt_at not NULL: sends SIGTERM as soon as that is in what it wrote to stderr. */
-outcome drive_with(const char *path, const char *arguments, setting extra, const char *interrupt_at);
+ * not empty afterwards. */
+outcome drive_with(const char *path, const char *arguments, setting extra);
 outcome drive(const char *arguments);
 void free_outcome(outcome *result);
 

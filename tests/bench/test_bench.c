@@ -298,26 +298,12 @@ START_TEST(test_wrong_result_is_found) {
     }
     setting preload = {"LD_PRELOAD", corrupt};
     const char *arguments = "--backend cpu --size 64 --samples 1 --runs 0 --temperature relaunch --json -";
-    outcome result = drive_with(NULL, arguments, preload, NULL);
+    outcome result = drive_with(NULL, arguments, preload);
     ck_assert_int_eq(result.code, 1);
     assert_contains(result.err, "WRONG RESULT");
     json_t *document = parse_document(result.out);
     const json_t *error = json_object_get(find_result(document, "relaunch"), "max_rel_error");
     ck_assert_double_gt(json_number_value(error), 0x1p-24);
-    json_decref(document);
-    free_outcome(&result);
-}
-END_TEST
-
-START_TEST(test_interrupt_tells_what_is_done_and_leaves_nothing) {
-    outcome result =
-        drive_with(NULL, "--backend cpu --size 1:1000:1 --samples 1 --runs 0 --temperature relaunch --json -",
-                   (setting){0}, "f32 3x3x3");
-    ck_assert_int_eq(result.code, 130);
-    assert_contains(result.err, "interrupted: what was done until then is told");
-    json_t *document = parse_document(result.out);
-    ck_assert(json_is_true(json_object_get(document, "interrupted")));
-    ck_assert_uint_ge(json_array_size(json_object_get(document, "results")), 1);
     json_decref(document);
     free_outcome(&result);
 }
@@ -366,8 +352,8 @@ END_TEST
 START_TEST(test_misleading_runs_stand_beside_the_real_ones) {
     setting fakes = {"PYTHONPATH", getenv("PORTMM_BENCH_FAKES")};
     ck_assert_int_eq(setenv("FAKE_DELAY_MS", "20", 1), 0);
-    outcome result = drive_with(
-        NULL, "--backend cpu --size 8 --samples 1 --runs 2 --temperature driver --peers --json -", fakes, NULL);
+    outcome result =
+        drive_with(NULL, "--backend cpu --size 8 --samples 1 --runs 2 --temperature driver --peers --json -", fakes);
     ck_assert_int_eq(result.code, 0);
     json_t *document = parse_document(result.out);
     check_document(document);
@@ -389,8 +375,8 @@ START_TEST(test_absent_peer_is_named) {
     char path[256];
     (void)snprintf(path, sizeof path, "%s/portmm-bench", directory);
     copy_program(getenv("PORTMM_BENCH"), path);
-    outcome result = drive_with(path, "--backend cpu --size 16 --samples 1 --runs 0 --temperature driver --peers",
-                                (setting){0}, NULL);
+    outcome result =
+        drive_with(path, "--backend cpu --size 16 --samples 1 --runs 0 --temperature driver --peers", (setting){0});
     ck_assert_int_eq(result.code, 0);
     assert_contains(result.out, "openblas: absent: its program portmm-peer-openblas is not beside portmm-bench");
     free_outcome(&result);
@@ -473,7 +459,6 @@ static void add_cpu_tests(TCase *tests) {
     tcase_add_test(tests, test_report);
     tcase_add_test(tests, test_explain_tells_every_temperature);
     tcase_add_test(tests, test_wrong_result_is_found);
-    tcase_add_test(tests, test_interrupt_tells_what_is_done_and_leaves_nothing);
     tcase_add_test(tests, test_all_goes_on_with_what_is_there);
     tcase_add_test(tests, test_peer_beside_cpu);
     tcase_add_test(tests, test_misleading_runs_stand_beside_the_real_ones);

@@ -28,13 +28,24 @@ static void find_symbol(void *library, const char *name, void *function) {
     memcpy(function, &symbol, sizeof symbol);
 }
 
+static void find_all(void *library) {
+    static const struct {
+        const char *name;
+        size_t at;
+    } functions[] = {
+#define PLACE(symbol, type) {#symbol, offsetof(pmm_cuda_api, symbol)},
+        PMM_CUDA_FUNCTIONS(PLACE)
+#undef PLACE
+    };
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+        find_symbol(library, functions[i].name, (char *)&cuda + functions[i].at);
+}
+
 static bool find_driver(void) {
     void *library = dlopen("libcuda.so.1", RTLD_NOW);
     if (library == NULL)
         return false;
-#define FIND(symbol, type) find_symbol(library, #symbol, &cuda.symbol);
-    PMM_CUDA_FUNCTIONS(FIND)
-#undef FIND
+    find_all(library);
     find_symbol(library, "cuCtxCreate_v2", &more.create_context);
     find_symbol(library, "cuCtxDestroy_v2", &more.destroy_context);
     find_symbol(library, "test_cuda_set", &more.set);

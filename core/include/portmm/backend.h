@@ -11,7 +11,8 @@
  *
  * Rules for every slot that returns a portmm_status, unless its line says otherwise: it writes its output on success
  * only; it reports the error text itself through host->fail (the first to see an error words it, others pass it on);
- * it may be called from any thread; and calls on the same queue, buffer or event never overlap.
+ * it may be called from any thread; calls on the same queue never overlap; nor does a call that maps, unmaps or
+ * destroys a buffer, or destroys an event, with another one on it. All others may.
  */
 #ifndef PORTMM_BACKEND_H
 #define PORTMM_BACKEND_H
@@ -321,6 +322,10 @@ typedef struct pmm_backend {
     /* As buffer_wrap, where host and device share memory that each may use only at its time: the host while the buffer
      * is mapped. NULL: buffer_wrap serves. UNSUPPORTED comes with a text here. */
     portmm_status (*buffer_share)(pmm_device *device, void *memory, size_t size, pmm_buffer **buffer);
+
+    /* What was made before a fork works in the child, too. Otherwise the core refuses all calls there, makes none of
+     * the module's, and does not open the module anew where the parent had it open. */
+    bool survives_fork;
 } pmm_backend;
 
 /* What a module exports. Never NULL. Calls nothing that can fail or take time. */

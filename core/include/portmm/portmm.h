@@ -15,13 +15,24 @@
  *     9  timeline                where the time of the first call went
  *    10  cache                   the on-disk store of compiled programs
  *
- * Processes: after fork, the child may only destroy what it inherited; drivers do not survive more than that.
- *
  * Output: the library never prints. CLBlast, which one engine uses, prints a line to standard error when OpenCL reports
  * an error to it.
  *
- * Threads: every function may be called from any thread. A context may be used by several threads at once. A queue, a
- * buffer and an event are used by one thread at a time; two queues of one context may be used by two threads.
+ * Threads: every function may be called from any thread. At the same time,
+ *     a context  is used by any number of threads, but destroyed by one when all others are done with it
+ *     a queue    is used by one thread: its commands have an order. Two threads have a queue each
+ *     a buffer   is used by the commands of several threads, which events keep apart where one of them writes; but it
+ * is mapped, unmapped and destroyed by one when no other thread uses it an event   is awaited and put into wait lists
+ * by several threads, but destroyed by one when they are done with it an inventory is used by one thread the last error
+ * is each thread's own An object may pass from thread to thread, with a mutex or the like between, and be destroyed by
+ * any.
+ *
+ * Processes: in the child of a fork, a context of the CPU backend and all that is made from it work as in the parent.
+ * Other drivers do not survive a fork. What was made before it can only be destroyed there, which leaves the driver
+ * alone; every other call gives UNAVAILABLE, and so does a new context on a backend that the parent has opened, also
+ * for an inventory. One that the parent has not opened works; after exec everything does. A program forks while none of
+ * its threads is in a call of the library and no context of start policy hybrid is still opening its device
+ * (portmm_context_get_info waits for that); otherwise the child only destroys and calls exec.
  *
  * Ownership: what a `..._create` or an output argument returns is the caller's, and is given back with the matching
  * `..._destroy`. Destroy functions accept NULL. A context outlives everything made from it: destroy queues, buffers and
