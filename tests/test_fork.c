@@ -234,8 +234,8 @@ int main(int argc, char **argv) {
     spec = argc > 1 ? argv[1] : "cpu";
     survives = strcmp(spec, "cpu") == 0;
     test_square_fill();
-    Suite *before = suite_create("fork"), *suite = suite_create("fork");
-    TCase *first = tcase_create("first"), *cases = tcase_create("fork");
+    Suite *before = suite_create("fork");
+    TCase *first = tcase_create("first");
     tcase_add_test(first, a_child_uses_what_its_parent_has_not);
     suite_add_tcase(before, first);
     int code = test_main(before);
@@ -245,6 +245,8 @@ int main(int argc, char **argv) {
         return test_skip(spec);
     }
     portmm_context_destroy(context);
+    Suite *suite = suite_create("fork");
+    TCase *cases = tcase_create("fork");
     tcase_add_loop_test(cases, what_is_inherited, 0, 3);
     tcase_add_test(cases, a_fork_while_a_device_opens);
     suite_add_tcase(suite, cases);
