@@ -35,7 +35,7 @@ set(this "(= ${PROJECT_VERSION})")
 portmm_add_package(library libportmm0 libs "" "libportmm-backend-cpu ${this}, libportmm-backend-opencl ${this}"
   "The library, and the helper process that fills its cache. It needs a backend.")
 portmm_add_package(development libportmm-dev libdevel "libportmm0 ${this}" ""
-  "Headers, and files for CMake and pkg-config.")
+  "Headers, files for CMake and pkg-config, guides and examples.")
 if(TARGET portmm-cpu)
   portmm_add_package(backend-cpu libportmm-backend-cpu libs "libportmm0 ${this}, libopenblas0" ""
     "Backend for the processor, on OpenBLAS.")
@@ -55,7 +55,7 @@ if(PORTMM_BUILD_BLAS)
   string(APPEND CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS ", libportmm-blas0 ${this}, libblas-dev | libblas.so")
 endif()
 if(PORTMM_BUILD_TOOLS)
-  portmm_add_package(tools portmm-tools science "libportmm0 ${this}" ""
+  portmm_add_package(tools portmm-tools science "libportmm0 ${this}" "python3"
     "Programs that show what a machine has, look after the cache, and measure where the time of a first product goes.")
 endif()
 include(CPack)

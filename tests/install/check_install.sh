@@ -26,9 +26,16 @@ done
 if [ -x "$prefix/bin/portmm-bench" ]; then
     for tool in portmm-bench portmm-cache portmm-info; do
         "$prefix/bin/$tool" --version || fail "the installed $tool does not start"
-        [ -n "$(find "$prefix" -name "$tool.1")" ] || fail "the man page of $tool was not installed"
+        for file in "man1/$tool.1" "bash-completion/completions/$tool" "fish/vendor_completions.d/$tool.fish"; do
+            [ -n "$(find "$prefix" -path "*/$file")" ] || fail "$file was not installed"
+        done
     done
 fi
+
+documents=$(dirname "$(find "$prefix" -name README.md)")
+for file in docs/from-cblas.md docs/backend.md docs/cache.md examples/first_product.c examples/portmm_ctypes.py; do
+    [ -e "$documents/$file" ] || fail "$file was not installed beside README"
+done
 
 echo "== find_package"
 {
@@ -48,11 +55,20 @@ libraries=$(pkg-config --variable=libdir portmm)
 
 echo "== a backend of somebody else"
 {
-    cmake -S "$source/../../../examples/backend" -B "$work/tiny" -DCMAKE_PREFIX_PATH="$prefix" \
+    cmake -S "$documents/examples/backend" -B "$work/tiny" -DCMAKE_PREFIX_PATH="$prefix" \
         -DCMAKE_C_COMPILER="$compiler" -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS='-Wall -Wextra -Werror'
     cmake --build "$work/tiny"
 } >"$work/log" 2>&1 || fail "the backend of examples/: $(cat "$work/log")"
 PORTMM_MODULE_PATH=$work/tiny "$work/consumer" tiny "$work/tiny/"
+
+echo "== an example, built and run from where it was installed"
+# shellcheck disable=SC2086
+"$compiler" -std=c11 -Wall -Wextra -Werror "$documents/examples/first_product.c" $flags "-Wl,-rpath,$libraries" \
+    -o "$work/first_product"
+"$work/first_product" cpu
+if command -v python3 >/dev/null; then
+    PORTMM_LIBRARY=$libraries/libportmm.so python3 "$documents/examples/portmm_ctypes.py" cpu
+fi
 
 echo "== static: refused, with the reason"
 if cmake -S "$source/../static_consumer" -B "$work/static" -DCMAKE_PREFIX_PATH="$prefix" >"$work/log" 2>&1; then
