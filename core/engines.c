@@ -342,7 +342,7 @@ static void start_background(portmm_context *context, const pmm_engine_slot *slo
     }
     if (works && !engines->has_thread && !engines->stopping) {
         engines->thread_process = pmm_process_number();
-        engines->has_thread = pmm_thread_start(&engines->thread, run_background, context);
+        engines->has_thread = pmm_thread_start(&engines->thread, "portmm-warm-up", run_background, context);
     } else if (works) {
         pmm_condition_signal(&engines->changed);
     }

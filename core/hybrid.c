@@ -117,7 +117,7 @@ portmm_status pmm_hybrid_start(portmm_context *context) {
     if (status != PORTMM_STATUS_SUCCESS)
         return status;
     hybrid->thread_process = pmm_process_number();
-    hybrid->has_thread = pmm_thread_start(&hybrid->thread, run_opening, context);
+    hybrid->has_thread = pmm_thread_start(&hybrid->thread, "portmm-open", run_opening, context);
     if (hybrid->has_thread)
         return PORTMM_STATUS_SUCCESS;
     hybrid->thread_process = 0;

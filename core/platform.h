@@ -33,8 +33,9 @@ void pmm_condition_signal(pmm_condition *condition);
 void pmm_condition_wait(pmm_condition *condition, pmm_mutex *mutex, unsigned milliseconds);
 
 typedef pthread_t pmm_thread;
-/* The thread blocks all signals, so that it never runs a handler of the application. */
-bool pmm_thread_start(pmm_thread *thread, void *(*run)(void *), void *argument);
+/* The thread blocks all signals, so that it never runs a handler of the application. Debuggers and `top -H` show its
+ * name, of 15 characters at most. */
+bool pmm_thread_start(pmm_thread *thread, const char *name, void *(*run)(void *), void *argument);
 void pmm_thread_join(pmm_thread thread);
 
 /* ---- process, machine ---- */

@@ -73,12 +73,14 @@ void pmm_condition_wait(pmm_condition *condition, pmm_mutex *mutex, unsigned mil
     pthread_cond_timedwait(condition, mutex, &at);
 }
 
-bool pmm_thread_start(pmm_thread *thread, void *(*run)(void *), void *argument) {
+bool pmm_thread_start(pmm_thread *thread, const char *name, void *(*run)(void *), void *argument) {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int error = pthread_create(thread, NULL, run, argument);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error == 0)
+        pthread_setname_np(*thread, name);
     return error == 0;
 }
 

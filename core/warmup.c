@@ -62,7 +62,7 @@ static void capture_in_thread(portmm_context *context, pmm_engine_slot *slot, co
         if (warmup->has_thread)
             pmm_thread_join(warmup->thread); /* it has ended */
         warmup->thread_process = pmm_process_number();
-        warmup->has_thread = warmup->runs = pmm_thread_start(&warmup->thread, run_captures, context);
+        warmup->has_thread = warmup->runs = pmm_thread_start(&warmup->thread, "portmm-capture", run_captures, context);
         if (!warmup->has_thread)
             pmm_log(&context->runtime.config, PORTMM_LOG_WARNING, "warm-up: no thread; the cache is not filled");
     }

@@ -93,7 +93,7 @@ static void keep_flight(pmm_cache *cache, const pmm_cache_key *key, int file) {
     }
     flight->file = file;
     pmm_lock_touch(file); /* those who wait for an earlier holder begin anew */
-    flight->pulses = pmm_thread_start(&flight->pulse, run_pulse, flight);
+    flight->pulses = pmm_thread_start(&flight->pulse, "portmm-pulse", run_pulse, flight);
     count_flight();
     pmm_mutex_lock(&cache->mutex);
     atomic_fetch_add(&cache->flight_count, 1);
