@@ -1,12 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # cmake -DFILE=result.json -P check-bench.cmake: looks at what portmm-bench wrote. A run that measured nothing, or a
-# cache that does not shorten the first product on OpenCL, is an error.
+# cache that does not shorten the first product on OpenCL, is an error. Its form is judged by bench/portmm-bench.schema.json.
 cmake_minimum_required(VERSION 3.22)
 file(READ "${FILE}" json)
-string(JSON schema GET "${json}" schema)
-if(NOT schema EQUAL 3)
-  message(FATAL_ERROR "schema is ${schema}")
-endif()
 
 string(JSON count LENGTH "${json}" results)
 math(EXPR last "${count} - 1")

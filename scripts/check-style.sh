@@ -4,6 +4,7 @@
 # (cppcheck) and scripts (shellcheck). A tool that is absent is skipped, and said so: setup.sh --dev installs them.
 # Usage: check-style.sh [--fix]   --fix lays the C sources out anew
 set -eu
+shopt -s lastpipe # so that `check` can set the status
 . "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
 cd "$root"
 

@@ -22,7 +22,8 @@ static int print_usage(FILE *stream, int code) {
           "                   [--module-path=DIR] [--cache-dir=DIR [--prove [--awaited]]]\n"
           "Fills the cache of compiled programs for one product; libportmm starts it by itself. With --prove, tries "
           "what\n"
-          "was captured and is not trusted yet, with --awaited at normal priority. Enumerations are the numbers of portmm.h. Programs that want this "
+          "was captured and is not trusted yet, with --awaited at normal priority. Enumerations are the numbers of "
+          "portmm.h. Programs that want this "
           "ahead of time call portmm_prewarm.\n",
           stream);
     return code;
